@@ -1,0 +1,169 @@
+// The device actor: runs of plans and the resources they share.
+#include <troupe/actors/device.hpp>
+
+#include <troupe/actors/functions.hpp>
+#include <troupe/actors/step_roads.hpp>
+#include <troupe/messaging/caf_status.hpp>
+#include <troupe/ops/resources/store.hpp>
+
+#include <map>
+
+namespace troupe {
+namespace {
+
+/// One plan in execution with all that it needs around it. Lives until the execution is over.
+struct Run {
+  Cancellation cancellation;
+  std::unique_ptr<StepRoads> roads;
+  std::shared_ptr<Execution> execution;
+  Parcel<PlanDone> done = pack<PlanDone>();
+  std::uint64_t call = 0;
+};
+
+struct DeviceState {
+  Device::pointer self = nullptr;
+  DeviceFacts facts;
+  RendezvousActor rendezvous;
+  Offload offload;
+  std::map<std::string, std::unique_ptr<ResourceStore>> stores;
+  std::map<std::int64_t, std::shared_ptr<Run>> runs;  // by step
+  std::map<std::uint64_t, std::int64_t> calls;
+  std::shared_ptr<FunctionRunner> functions;
+
+  ResourceStore& store(const std::string& name) {
+    auto& slot = stores[name];
+    if (!slot) slot = std::make_unique<ResourceStore>(facts.default_container);
+    return *slot;
+  }
+
+  Hands hands() {
+    Hands hands;
+    if (!offload) return hands;
+    hands.offload = offload;
+    hands.back = [device = caf::actor_cast<Device>(self)](std::function<void()> work) {
+      caf::anon_send(device, Job{std::make_shared<std::function<void()>>(std::move(work))});
+    };
+    return hands;
+  }
+
+  caf::result<Parcel<PlanDone>> run(Parcel<RunPlan>& request) {
+    auto promise = self->make_response_promise<Parcel<PlanDone>>();
+    if (runs.contains(request->step)) {
+      promise.deliver(to_caf(aborted("Step {} already runs on {}", request->step, facts.name)));
+      return promise;
+    }
+    auto run = std::make_shared<Run>();
+    run->call = request.call;
+    run->roads = std::make_unique<StepRoads>(self, facts, rendezvous, request->peers, request->step, run->cancellation);
+    for (auto& feed : request->feeds) run->roads->feed(std::move(feed));
+    run->execution = std::make_shared<Execution>(request->plan, hands());
+    Execution& execution = *run->execution;
+    execution.id = request->step;
+    execution.device = facts.name;
+    execution.default_container = facts.default_container;
+    execution.resources = &store(request->store);
+    execution.rendezvous = run->roads.get();
+    execution.cancellation = &run->cancellation;
+    execution.set_function_caller(functions->caller());
+    if (request->record) {
+      run->done->stats.set_device(facts.name);
+      execution.record(&run->done->stats);
+    }
+    runs[request->step] = run;
+    if (run->call) calls[run->call] = request->step;
+    const bool partial = request->partial;
+    execution.run([this, run, promise, partial, step = request->step](Status status) mutable {
+      if (!status.ok()) run->roads->fail(as_derived(status));
+      runs.erase(step);
+      calls.erase(run->call);
+      if (!status.ok()) {
+        promise.deliver(to_caf(status));
+        return;
+      }
+      if (partial) finished_partial[step] = run;  // fetches may still be taken one by one
+      else run->done->fetched = run->roads->take_fetched();
+      promise.deliver(std::move(run->done));
+    });
+    return promise;
+  }
+
+  caf::result<Parcel<Fetched>> feed_more(Parcel<FeedMore>& request) {
+    auto promise = self->make_response_promise<Parcel<Fetched>>();
+    auto found = runs.find(request->step);
+    std::shared_ptr<Run> run;
+    if (found != runs.end()) run = found->second;
+    else if (auto over = finished_partial.find(request->step); over != finished_partial.end()) run = over->second;
+    if (!run) {
+      promise.deliver(to_caf(aborted("Step {} is not running", request->step)));
+      return promise;
+    }
+    auto reply = pack<Fetched>();
+    auto left = std::make_shared<std::size_t>(request->fetches.size() + 1);
+    auto failed = std::make_shared<Status>();
+    auto one_less = [=]() mutable {
+      if (--*left > 0) return;
+      if (failed->ok()) promise.deliver(reply);
+      else promise.deliver(to_caf(*failed));
+    };
+    auto feeds = std::move(request->feeds);
+    for (const auto& key : request->fetches)
+      run->roads->fetch(key, [=](StatusOr<Value> value) mutable {
+        if (value.ok()) reply->tensors.push_back({key, std::move(value->tensor)});
+        else failed->Update(value.status());
+        one_less();
+      });
+    for (auto& feed : feeds) run->roads->feed(std::move(feed));
+    one_less();
+    return promise;
+  }
+
+  void cancel(const CancelCall& message) {
+    auto found = calls.find(message.call);
+    if (found == calls.end()) return;
+    auto run = runs.find(found->second);
+    if (run == runs.end()) return;
+    auto alive = run->second;
+    alive->roads->fail(message.reason);
+    alive->execution->stop(message.reason);
+  }
+
+  void erase_containers(const EraseContainers& message) {
+    for (auto& [name, store] : stores) {
+      if (message.containers.empty()) store->erase_container(store->default_container());
+      for (const auto& container : message.containers) store->erase_container(container);
+    }
+  }
+
+  void forget(std::int64_t step) {
+    finished_partial.erase(step);
+    for (auto& [name, store] : stores) store->erase_container(fmt::format("__per_step_{}", step));
+  }
+
+  std::map<std::int64_t, std::shared_ptr<Run>> finished_partial;
+};
+
+Device::behavior_type device(Device::stateful_pointer<DeviceState> self, DeviceFacts facts, RendezvousActor rendezvous, Offload offload) {
+  auto& state = self->state;
+  state.self = self;
+  state.facts = std::move(facts);
+  state.rendezvous = std::move(rendezvous);
+  state.offload = std::move(offload);
+  state.functions = std::make_shared<FunctionRunner>(state.hands());
+  return {
+      [=](Parcel<RunPlan>& request) { return self->state.run(request); },
+      [=](Parcel<FeedMore>& request) { return self->state.feed_more(request); },
+      [=](const CancelCall& message) { self->state.cancel(message); },
+      [=](const EraseContainers& message) { self->state.erase_containers(message); },
+      [=](const EraseStore& message) { self->state.stores.erase(message.store); },
+      [=](const ForgetStep& message) { self->state.forget(message.step); },
+      [=](const Job& job) { (*job.work)(); },
+  };
+}
+
+}  // namespace
+
+Device spawn_device(caf::actor_system& system, DeviceFacts facts, RendezvousActor rendezvous, Offload offload) {
+  return system.spawn(device, std::move(facts), std::move(rendezvous), std::move(offload));
+}
+
+}  // namespace troupe

@@ -1,0 +1,75 @@
+// A device as an actor: it owns its resources and runs plans to their end or to the next wait.
+#pragma once
+
+#include <caf/all.hpp>
+#include <troupe/actors/rendezvous.hpp>
+#include <troupe/actors/services.hpp>
+#include <troupe/devices/execution.hpp>
+#include <troupe/devices/plan.hpp>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace troupe {
+
+/// The tasks that a task may fetch tensors from, by name.
+using Peers = std::unordered_map<std::string, Worker>;
+
+struct RunPlan {
+  std::shared_ptr<const Plan> plan;
+  std::int64_t step = 0;
+  std::string store;  // of a session that keeps its own resources; empty for the shared one
+  std::vector<NamedTensor> feeds;
+  bool partial = false;  // more feeds will come, fetches are asked for one by one
+  bool record = false;
+  std::shared_ptr<const Peers> peers;
+};
+struct PlanDone {
+  std::vector<NamedTensor> fetched;
+  wire::DeviceStepStats stats;
+};
+/// More feeds for a partial run, and the fetches that are wanted now.
+struct FeedMore {
+  std::int64_t step = 0;
+  std::vector<NamedTensor> feeds;
+  std::vector<std::string> fetches;
+};
+struct Fetched {
+  std::vector<NamedTensor> tensors;
+};
+/// The containers to empty; none means the default one.
+struct EraseContainers {
+  std::vector<std::string> containers;
+};
+struct EraseStore {
+  std::string store;
+};
+/// Work that comes back from another thread.
+struct Job {
+  std::shared_ptr<std::function<void()>> work;
+};
+
+using Device = caf::typed_actor<caf::replies_to<Parcel<RunPlan>>::with<Parcel<PlanDone>>, caf::replies_to<Parcel<FeedMore>>::with<Parcel<Fetched>>,
+                                caf::reacts_to<CancelCall>, caf::reacts_to<EraseContainers>, caf::reacts_to<EraseStore>, caf::reacts_to<ForgetStep>,
+                                caf::reacts_to<Job>>;
+
+struct DeviceFacts {
+  std::string name;  // full
+  std::string task;
+  std::uint64_t incarnation = 0;
+  std::string default_container;
+};
+
+/// Runs jobs on threads of their own; given by the composition root.
+using Offload = std::function<void(std::function<void()>, Place)>;
+
+Device spawn_device(caf::actor_system& system, DeviceFacts facts, RendezvousActor rendezvous, Offload offload);
+
+}  // namespace troupe
+
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::EraseContainers)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::EraseStore)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::Job)

@@ -1,0 +1,127 @@
+// The gateway actor: decodes, asks, encodes; one row per method.
+#include <troupe/actors/gateway.hpp>
+
+#include <troupe/actors/wire_codec.hpp>
+#include <troupe/messaging/reply_port.hpp>
+
+#include <array>
+#include <map>
+
+namespace troupe {
+namespace {
+
+struct GatewayState;
+using Handler = void (*)(GatewayState&, const std::shared_ptr<ServerCall>&);
+
+struct Row {
+  const char* service;
+  const char* name;
+  Handler handler;
+};
+
+struct GatewayState {
+  Gateway::pointer self = nullptr;
+  Master master;
+  Worker worker;
+  std::unique_ptr<ReplyPort> port;
+  Status closed;
+  std::map<std::uint64_t, bool> open;  // numbers of calls under way; true: the master's
+
+  const Master& of(service::Master*) const { return master; }
+  const Worker& of(service::Worker*) const { return worker; }
+
+  void incoming(const Incoming& message);
+  void close(const Close& message);
+
+  void cancel(std::uint64_t number, const Status& reason) {
+    auto found = open.find(number);
+    if (found == open.end()) return;
+    if (found->second) self->send(master, CancelCall{number, reason});
+    else self->send(worker, CancelCall{number, reason});
+  }
+
+  template <class Service, class Request, class Response>
+  void serve(const std::shared_ptr<ServerCall>& call) {
+    auto decoded = decode<Request>(call->request);
+    call->request.Clear();
+    if (!decoded.ok()) return call->fail(decoded.status());
+    auto request = pack<Request>(*std::move(decoded));
+    const std::uint64_t number = request.call = next_call_number();
+    open.emplace(number, std::is_same_v<Service, service::Master>);
+    bool in_body = false;
+    if constexpr (requires { request->store_errors_in_response_body; }) in_body = request->store_errors_in_response_body;
+    call->on_cancelled = [this, alive = caf::actor_cast<Gateway>(self), number] {
+      cancel(number, cancelled("The client has gone away or its deadline has passed."));
+    };
+    port->ask<Parcel<Response>>(
+        of(static_cast<Service*>(nullptr)),
+        [this, call, number, in_body](StatusOr<Parcel<Response>> reply) {
+          open.erase(number);
+          call->on_cancelled = nullptr;
+          if (reply.ok()) return call->reply(bytes_of(**reply));
+          if constexpr (requires(Response r) { r.status; }) {
+            if (in_body) {
+              Response failed;
+              failed.status = reply.status();
+              return call->reply(bytes_of(failed));
+            }
+          }
+          call->fail(reply.status());
+        },
+        std::move(request));
+  }
+};
+
+void refuse_eager(GatewayState&, const std::shared_ptr<ServerCall>& call) {
+  call->fail(unimplemented("TensorFlow 2 eager clusters are not served by Troupe nodes yet; use a graph-mode session (tf.compat.v1.Session)"));
+}
+
+constexpr std::array rows{
+#define RPC(owner, name)                                                                                           \
+  Row{#owner, #name, [](GatewayState& state, const std::shared_ptr<ServerCall>& call) {                            \
+        state.serve<service::owner, native<wire::name##Request>, native<wire::name##Response>>(call);              \
+      }},
+#include <troupe/actors/rpcs.def>
+#undef RPC
+};
+
+constexpr std::array eager_methods{"CreateContext", "UpdateContext", "Enqueue",   "WaitQueueDone", "RunComponentFunction",
+                                   "KeepAlive",     "CloseContext",  "StreamingEnqueue"};
+
+void GatewayState::incoming(const Incoming& message) {
+  if (!closed.ok()) return message.call->fail(closed);
+  const auto at = static_cast<std::size_t>(message.call->method);
+  if (at < rows.size()) rows[at].handler(*this, message.call);
+  else refuse_eager(*this, message.call);
+}
+
+void GatewayState::close(const Close& message) {
+  closed = message.reason;
+  if (!message.cancel_open) return;
+  const auto numbers = open;
+  for (const auto& [number, master_s] : numbers) cancel(number, message.reason);
+}
+
+Gateway::behavior_type gateway(Gateway::stateful_pointer<GatewayState> self, Master master, Worker worker) {
+  self->state.self = self;
+  self->state.master = std::move(master);
+  self->state.worker = std::move(worker);
+  self->state.port = std::make_unique<ReplyPort>(self->system());
+  return {
+      [=](const Incoming& message) { self->state.incoming(message); },
+      [=](const Close& message) { self->state.close(message); },
+  };
+}
+
+}  // namespace
+
+Gateway spawn_gateway(caf::actor_system& system, Master master, Worker worker) { return system.spawn(gateway, std::move(master), std::move(worker)); }
+
+std::vector<std::string> gateway_methods() {
+  std::vector<std::string> paths;
+  for (const Row& row : rows) paths.push_back(method_path(row.service, row.name));
+  for (const char* name : eager_methods) paths.push_back(fmt::format("/tensorflow.eager.EagerService/{}", name));
+  return paths;
+}
+
+}  // namespace troupe

@@ -1,0 +1,34 @@
+// The gateway: TensorFlow's services on one side, master and worker actors on the other.
+#pragma once
+
+#include <caf/all.hpp>
+#include <troupe/actors/services.hpp>
+#include <troupe/messaging/grpc_server.hpp>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace troupe {
+
+/// A call that came in over gRPC.
+struct Incoming {
+  std::shared_ptr<ServerCall> call;
+};
+/// The node stops: refuse new calls and, when their time is over, cancel the open ones.
+struct Close {
+  Status reason;
+  bool cancel_open = true;
+};
+
+using Gateway = caf::typed_actor<caf::reacts_to<Incoming>, caf::reacts_to<Close>>;
+
+Gateway spawn_gateway(caf::actor_system& system, Master master, Worker worker);
+
+/// Full paths of all methods; a call's `method` is an index into it.
+std::vector<std::string> gateway_methods();
+
+}  // namespace troupe
+
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::Incoming)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::Close)

@@ -1,0 +1,276 @@
+// Steps of a session: compiled once per shape, then run; callables and partial runs.
+#include <troupe/actors/session_state.hpp>
+
+#include <troupe/actors/plan/partition.hpp>
+#include <troupe/messaging/caf_status.hpp>
+#include <troupe/messaging/tensor_codec.hpp>
+#include <troupe/ops/lowering.hpp>
+
+#include <algorithm>
+#include <random>
+
+namespace troupe {
+namespace {
+
+std::string key_of(const StepShape& shape) {
+  std::string key;
+  auto add = [&](std::vector<std::string> names, char kind) {
+    std::sort(names.begin(), names.end());
+    for (const auto& name : names) key.append(1, kind).append(name).push_back('\n');
+  };
+  add(shape.feeds, '<');
+  add(shape.fetches, '>');
+  add(shape.targets, '=');
+  for (const auto& [from, to] : shape.connections) key += "~" + from + "~" + to + "\n";
+  return key;
+}
+
+}  // namespace
+
+std::int64_t random_step_id() {
+  static thread_local std::mt19937_64 random{std::random_device{}()};
+  return static_cast<std::int64_t>(random() >> 7);
+}
+
+void SessionState::compile(const StepShape& shape, CompiledHandler handler) {
+  const std::string key = fmt::format("{}\n{}", version, key_of(shape));
+  auto& slot = compilations[key];
+  if (slot) {
+    if (slot->done) return handler(std::shared_ptr<const CompiledStep>(slot->compiled));
+    slot->waiting.push_back(std::move(handler));
+    return;
+  }
+  auto compilation = slot = std::make_shared<Compilation>();
+  compilation->waiting.push_back(std::move(handler));
+  compilation->compiled = std::make_shared<CompiledStep>();
+  compilation->compiled->session_handle = handle;
+  const auto& client = client_device();
+  for (const auto& feed : shape.feeds) compilation->compiled->feed_keys[feed] = client_key(client.name(), client.incarnation(), feed);
+  for (const auto& fetch : shape.fetches) compilation->compiled->fetch_keys[fetch] = client_key(client.name(), client.incarnation(), fetch);
+  auto parts = [&]() -> StatusOr<std::map<std::string, wire::GraphDef>> {
+    TRY_ASSIGN(Graph step, cut_step(*graph, shape, client.name(), client.incarnation()));
+    TRY(lower_functions(step));
+    TRY(place_all(step));
+    return partition(std::move(step), [this](const std::string& device) {
+      auto found = incarnations.find(device);
+      return found == incarnations.end() ? 0 : found->second;
+    }, &name_counter);
+  }();
+  if (!parts.ok()) {
+    compilation->status = parts.status();
+    registered(compilation);
+    std::erase_if(compilations, [&](const auto& entry) { return entry.second == compilation; });
+    return;
+  }
+  register_parts(compilation, *std::move(parts));
+}
+
+void SessionState::register_parts(std::shared_ptr<Compilation> compilation, std::map<std::string, wire::GraphDef> parts) {
+  compilation->left = parts.size();
+  if (parts.empty()) return registered(compilation);
+  compilation->compiled->parts.reserve(parts.size());
+  for (auto& [task, graph_def] : parts) {
+    auto request = pack<wire::RegisterGraphRequest>();
+    request->set_session_handle(handle);
+    request->set_create_worker_session_called(true);
+    request->mutable_graph_def()->Swap(&graph_def);
+    *request->mutable_graph_options() = config.graph_options();
+    *request->mutable_config_proto() = around->default_config;
+    compilation->compiled->parts.push_back({task, tasks.at(task), "", task == around->task});
+    const std::size_t at = compilation->compiled->parts.size() - 1;
+    self->request(tasks.at(task), caf::infinite, std::move(request))
+        .then(
+            [this, compilation, at](Asked<wire::RegisterGraphResponse>& reply) {
+              compilation->compiled->parts[at].graph_handle = reply->graph_handle();
+              if (--compilation->left == 0) registered(compilation);
+            },
+            [this, compilation](caf::error& error) {
+              compilation->status.Update(from_caf(error));
+              if (--compilation->left == 0) registered(compilation);
+            });
+  }
+}
+
+void SessionState::registered(const std::shared_ptr<Compilation>& compilation) {
+  compilation->done = compilation->status.ok();
+  if (!compilation->done) std::erase_if(compilations, [&](const auto& entry) { return entry.second == compilation; });
+  auto waiting = std::move(compilation->waiting);
+  compilation->waiting.clear();
+  for (auto& handler : waiting) {
+    if (compilation->done) handler(std::shared_ptr<const CompiledStep>(compilation->compiled));
+    else handler(compilation->status);
+  }
+}
+
+void SessionState::start(std::shared_ptr<const CompiledStep> compiled, Parcel<StepOrder> order, std::uint64_t call, RunPromise promise) {
+  if (closing) {
+    promise.deliver(to_caf(cancelled("Step was cancelled by an explicit call to `Session::Close()`.")));
+    return;
+  }
+  order->compiled = std::move(compiled);
+  auto actor = spawn_step(self->system(), caf::actor_cast<StepWatcher>(self));
+  running[order->step_id] = {actor, call};
+  promise.delegate(actor, std::move(order));
+}
+
+Answer<wire::RunStepResponse> SessionState::run(Parcel<RunStepRequest>& request) {
+  if (Status status = ready_to_run(); !status.ok()) return to_caf(status);
+  if (!request->partial_run_handle.empty()) return run_partial(request);
+  StepShape shape;
+  for (const auto& feed : request->feeds) shape.feeds.push_back(feed.name);
+  shape.fetches = request->fetches;
+  shape.targets = request->targets;
+  if (shape.fetches.empty() && shape.targets.empty()) return to_caf(invalid("Must specify at least one target to fetch or execute."));
+  auto promise = self->make_response_promise<Parcel<RunStepResponse>>();
+  compile(shape, [this, request, promise](StatusOr<std::shared_ptr<const CompiledStep>> compiled) mutable {
+    if (!compiled.ok()) {
+      promise.deliver(to_caf(compiled.status()));
+      return;
+    }
+    auto order = pack<StepOrder>();
+    order->step_id = random_step_id();
+    order->feeds = std::move(request->feeds);
+    order->fetches = std::move(request->fetches);
+    order->options = std::move(request->options);
+    start(*std::move(compiled), std::move(order), request.call, promise);
+  });
+  return promise;
+}
+
+Answer<wire::PartialRunSetupResponse> SessionState::set_up_partial(Asked<wire::PartialRunSetupRequest>& request) {
+  if (Status status = ready_to_run(); !status.ok()) return to_caf(status);
+  auto promise = self->make_response_promise<Parcel<wire::PartialRunSetupResponse>>();
+  StepShape shape;
+  shape.feeds.assign(request->feed().begin(), request->feed().end());
+  shape.fetches.assign(request->fetch().begin(), request->fetch().end());
+  shape.targets.assign(request->target().begin(), request->target().end());
+  compile(shape, [this, shape, promise](StatusOr<std::shared_ptr<const CompiledStep>> compiled) mutable {
+    if (!compiled.ok()) {
+      promise.deliver(to_caf(compiled.status()));
+      return;
+    }
+    Partial partial;
+    partial.compiled = *std::move(compiled);
+    partial.step_id = random_step_id();
+    partial.feeds_left.insert(shape.feeds.begin(), shape.feeds.end());
+    partial.fetches_left.insert(shape.fetches.begin(), shape.fetches.end());
+    auto reply = pack<wire::PartialRunSetupResponse>();
+    reply->set_partial_run_handle(std::to_string(next_partial++));
+    partials[reply->partial_run_handle()] = std::move(partial);
+    promise.deliver(std::move(reply));
+  });
+  return promise;
+}
+
+Answer<wire::RunStepResponse> SessionState::run_partial(Parcel<RunStepRequest>& request) {
+  auto found = partials.find(request->partial_run_handle);
+  if (found == partials.end()) return to_caf(invalid("Must run PartialRunSetup before performing partial runs"));
+  Partial& partial = found->second;
+  for (const auto& feed : request->feeds) {
+    if (!partial.compiled->feed_keys.contains(feed.name)) return to_caf(invalid("The feed tensor \"{}\" was not given to PartialRunSetup.", feed.name));
+    if (!partial.feeds_left.contains(feed.name)) return to_caf(invalid("The feed tensor \"{}\" has already been fed", feed.name));
+  }
+  for (const auto& fetch : request->fetches) {
+    if (!partial.compiled->fetch_keys.contains(fetch)) return to_caf(invalid("The fetch tensor \"{}\" was not given to PartialRunSetup.", fetch));
+    if (!partial.fetches_left.contains(fetch)) return to_caf(invalid("The fetch tensor \"{}\" has already been fetched", fetch));
+  }
+  for (const auto& feed : request->feeds) partial.feeds_left.erase(feed.name);
+  for (const auto& fetch : request->fetches) partial.fetches_left.erase(fetch);
+  auto order = pack<StepOrder>();
+  order->compiled = partial.compiled;
+  order->step_id = partial.step_id;
+  order->feeds = std::move(request->feeds);
+  order->fetches = std::move(request->fetches);
+  order->options = std::move(request->options);
+  order->partial = true;
+  order->last = partial.feeds_left.empty() && partial.fetches_left.empty();
+  auto promise = self->make_response_promise<Parcel<RunStepResponse>>();
+  if (!partial.started) {
+    partial.started = true;
+    start(partial.compiled, std::move(order), request.call, promise);
+    return promise;
+  }
+  auto step = running.find(partial.step_id);
+  if (step == running.end()) return to_caf(aborted("The partial run {} has ended.", request->partial_run_handle));
+  step->second.call = request.call;
+  promise.delegate(step->second.actor, std::move(order));
+  return promise;
+}
+
+Answer<wire::MakeCallableResponse> SessionState::make_callable(Asked<wire::MakeCallableRequest>& request) {
+  if (Status status = ready_to_run(); !status.ok()) return to_caf(status);
+  const auto& options = request->options();
+  StepShape shape;
+  shape.feeds.assign(options.feed().begin(), options.feed().end());
+  shape.fetches.assign(options.fetch().begin(), options.fetch().end());
+  shape.targets.assign(options.target().begin(), options.target().end());
+  for (const auto& connection : options.tensor_connection()) shape.connections.emplace_back(connection.from_tensor(), connection.to_tensor());
+  auto promise = self->make_response_promise<Parcel<wire::MakeCallableResponse>>();
+  compile(shape, [this, request, promise](StatusOr<std::shared_ptr<const CompiledStep>> compiled) mutable {
+    if (!compiled.ok()) {
+      promise.deliver(to_caf(compiled.status()));
+      return;
+    }
+    auto reply = pack<wire::MakeCallableResponse>();
+    reply->set_handle(next_callable++);
+    callables[reply->handle()] = request->options();
+    promise.deliver(std::move(reply));
+  });
+  return promise;
+}
+
+Answer<wire::RunCallableResponse> SessionState::run_callable(Asked<wire::RunCallableRequest>& request) {
+  if (Status status = ready_to_run(); !status.ok()) return to_caf(status);
+  auto found = callables.find(request->handle());
+  if (found == callables.end()) return to_caf(invalid("No such callable handle: {}", request->handle()));
+  const auto& options = found->second;
+  if (options.feed_size() != request->feed_size())
+    return to_caf(invalid("Expected {} feeds for callable {}, got {}.", options.feed_size(), request->handle(), request->feed_size()));
+  StepShape shape;
+  shape.feeds.assign(options.feed().begin(), options.feed().end());
+  shape.fetches.assign(options.fetch().begin(), options.fetch().end());
+  shape.targets.assign(options.target().begin(), options.target().end());
+  for (const auto& connection : options.tensor_connection()) shape.connections.emplace_back(connection.from_tensor(), connection.to_tensor());
+  auto order = pack<StepOrder>();
+  order->step_id = random_step_id();
+  order->options = options.run_options();
+  order->fetches = shape.fetches;
+  for (int i = 0; i < request->feed_size(); ++i) {
+    auto tensor = tensor_from_proto(request->feed(i));
+    if (!tensor.ok()) return to_caf(tensor.status());
+    order->feeds.push_back({shape.feeds[static_cast<std::size_t>(i)], *std::move(tensor)});
+  }
+  auto promise = self->make_response_promise<Parcel<wire::RunCallableResponse>>();
+  compile(shape, [this, order, shape, promise, call = request.call](StatusOr<std::shared_ptr<const CompiledStep>> compiled) mutable {
+    if (!compiled.ok()) {
+      promise.deliver(to_caf(compiled.status()));
+      return;
+    }
+    order->compiled = *compiled;
+    auto actor = spawn_step(self->system(), caf::actor_cast<StepWatcher>(self));
+    running[order->step_id] = {actor, call};
+    self->request(actor, caf::infinite, order)
+        .then(
+            [promise, shape](Parcel<RunStepResponse>& reply) mutable {
+              auto response = pack<wire::RunCallableResponse>();
+              for (const auto& fetch : shape.fetches)
+                for (const auto& tensor : reply->tensors)
+                  if (tensor.name == fetch) {
+                    to_proto(tensor.tensor, response->add_fetch());
+                    break;
+                  }
+              response->mutable_metadata()->Swap(&reply->metadata);
+              promise.deliver(std::move(response));
+            },
+            [promise](caf::error& error) mutable { promise.deliver(std::move(error)); });
+  });
+  return promise;
+}
+
+Answer<wire::ReleaseCallableResponse> SessionState::release_callable(Asked<wire::ReleaseCallableRequest>& request) {
+  if (Status status = ready_to_run(); !status.ok()) return to_caf(status);
+  if (callables.erase(request->handle()) == 0) return to_caf(invalid("No such callable handle: {}", request->handle()));
+  return pack<wire::ReleaseCallableResponse>();
+}
+
+}  // namespace troupe

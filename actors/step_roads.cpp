@@ -1,0 +1,127 @@
+// Routing of a step's tensors.
+#include <troupe/actors/step_roads.hpp>
+
+#include <troupe/actors/plan/partition.hpp>
+#include <troupe/messaging/caf_status.hpp>
+
+#include <chrono>
+
+namespace troupe {
+namespace {
+
+std::string_view part_of_key(std::string_view key, int part) {
+  for (; part > 0; --part) key.remove_prefix(std::min(key.size(), key.find(';') + 1));
+  return key.substr(0, key.find(';'));
+}
+
+std::int64_t now_micros() {
+  using namespace std::chrono;
+  return duration_cast<microseconds>(system_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace
+
+bool StepRoads::is_client_key(const std::string& key) const { return part_of_key(key, 0) == part_of_key(key, 2); }
+
+void StepRoads::feed(NamedTensor tensor) {
+  auto waiting = feed_receivers_.find(tensor.name);
+  if (waiting == feed_receivers_.end()) {
+    feeds_[tensor.name] = Value(std::move(tensor.tensor));
+    return;
+  }
+  Receiver receiver = std::move(waiting->second);
+  feed_receivers_.erase(waiting);
+  receiver(Value(std::move(tensor.tensor)));
+}
+
+void StepRoads::fetch(const std::string& key, Receiver receiver) {
+  if (auto found = fetched_.find(key); found != fetched_.end()) {
+    Value value = std::move(found->second);
+    fetched_.erase(found);
+    return receiver(std::move(value));
+  }
+  if (!failed_.ok()) return receiver(failed_);
+  fetch_receivers_[key] = std::move(receiver);
+}
+
+std::vector<NamedTensor> StepRoads::take_fetched() {
+  std::vector<NamedTensor> all;
+  for (auto& [key, value] : fetched_) all.push_back({key, std::move(value.tensor)});
+  fetched_.clear();
+  return all;
+}
+
+void StepRoads::fail(const Status& reason) {
+  failed_.Update(reason);
+  auto feeds = std::move(feed_receivers_);
+  auto fetches = std::move(fetch_receivers_);
+  feed_receivers_.clear();
+  fetch_receivers_.clear();
+  for (auto& [key, receiver] : feeds) receiver(reason);
+  for (auto& [key, receiver] : fetches) receiver(reason);
+}
+
+Status StepRoads::send(const std::string& key, Value value) {
+  if (is_client_key(key)) {
+    if (value.dead) return internal("The tensor returned for {} was not valid.", key);
+    if (auto waiting = fetch_receivers_.find(key); waiting != fetch_receivers_.end()) {
+      Receiver receiver = std::move(waiting->second);
+      fetch_receivers_.erase(waiting);
+      receiver(std::move(value));
+    } else {
+      fetched_[key] = std::move(value);
+    }
+    return absl::OkStatus();
+  }
+  auto parcel = pack<RecvTensorResponse>();
+  parcel->is_dead = value.dead;
+  parcel->tensor = std::move(value.tensor);
+  parcel->send_start_micros = now_micros();
+  device_->send(local_, PutTensor{step_, key, std::move(parcel)});
+  return absl::OkStatus();
+}
+
+void StepRoads::receive(const std::string& key, Receiver receiver) {
+  if (is_client_key(key)) {
+    if (auto found = feeds_.find(key); found != feeds_.end()) {
+      Value value = std::move(found->second);
+      feeds_.erase(found);
+      return receiver(std::move(value));
+    }
+    if (!failed_.ok()) return receiver(failed_);
+    feed_receivers_[key] = std::move(receiver);
+    return;
+  }
+  const std::string task = task_of(std::string(part_of_key(key, 0)));
+  if (task == facts_.task) return ask(local_, key, std::move(receiver));
+  auto peer = peers_ ? peers_->find(task) : Peers::const_iterator{};
+  if (!peers_ || peer == peers_->end())
+    return receiver(invalid("No worker known as {}: this task does not know its address", task));
+  ask(peer->second, key, std::move(receiver));
+}
+
+template <class Actor>
+void StepRoads::ask(const Actor& source, const std::string& key, Receiver receiver) {
+  auto request = pack<RecvTensorRequest>();
+  request->step_id = step_;
+  request->rendezvous_key = key;
+  request->request_id = static_cast<std::int64_t>(next_call_number());
+  request.call = next_call_number();
+  const auto call = request.call;
+  if (cancellation_.cancelled()) return receiver(cancellation_.reason());
+  const auto token = cancellation_.on_cancel([this, source, call] { device_->send(source, CancelCall{call, cancellation_.reason()}); });
+  device_->request(source, caf::infinite, std::move(request))
+      .then(
+          [this, token, receiver](Parcel<RecvTensorResponse>& reply) {
+            cancellation_.forget(token);
+            Value value(std::move(reply->tensor));
+            value.dead = reply->is_dead;
+            receiver(std::move(value));
+          },
+          [this, token, receiver](caf::error& error) {
+            cancellation_.forget(token);
+            receiver(from_caf(error));
+          });
+}
+
+}  // namespace troupe

@@ -1,0 +1,47 @@
+// The ways by which a step's tensors come and go on a device: from and to the client, other devices and other tasks.
+#pragma once
+
+#include <troupe/actors/device.hpp>
+#include <troupe/ops/cancellation.hpp>
+#include <troupe/ops/rendezvous.hpp>
+
+#include <map>
+#include <string>
+
+namespace troupe {
+
+/// Implements the port of Send and Recv for one step on one device; belongs to the device's actor.
+class StepRoads final : public Rendezvous {
+ public:
+  StepRoads(Device::pointer device, const DeviceFacts& facts, RendezvousActor local, std::shared_ptr<const Peers> peers, std::int64_t step,
+            Cancellation& cancellation)
+      : device_(device), facts_(facts), local_(std::move(local)), peers_(std::move(peers)), step_(step), cancellation_(cancellation) {}
+
+  /// Hands a feed to whoever waits for it or will ask.
+  void feed(NamedTensor tensor);
+  /// Calls back with a fetched tensor when it is there; only one at a time per key.
+  void fetch(const std::string& key, Receiver receiver);
+  std::vector<NamedTensor> take_fetched();
+  /// Answers all who wait here; later ones get the reason too.
+  void fail(const Status& reason);
+
+  Status send(const std::string& key, Value value) override;
+  void receive(const std::string& key, Receiver receiver) override;
+
+ private:
+  bool is_client_key(const std::string& key) const;
+  template <class Actor>
+  void ask(const Actor& source, const std::string& key, Receiver receiver);
+
+  Device::pointer device_;
+  const DeviceFacts& facts_;
+  RendezvousActor local_;
+  std::shared_ptr<const Peers> peers_;
+  std::int64_t step_;
+  Cancellation& cancellation_;
+  Status failed_;
+  std::map<std::string, Value> feeds_, fetched_;
+  std::map<std::string, Receiver> feed_receivers_, fetch_receivers_;
+};
+
+}  // namespace troupe

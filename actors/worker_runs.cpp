@@ -1,0 +1,190 @@
+// Runs of registered graphs, whole and partial, and the tensors that other tasks fetch.
+#include <troupe/actors/worker_state.hpp>
+
+#include <troupe/messaging/caf_status.hpp>
+
+#include <charconv>
+
+namespace troupe {
+namespace {
+
+/// Waits for all devices of a run and keeps the first root cause.
+struct Gathering {
+  std::size_t left = 0;
+  Status status;
+  Parcel<RunGraphResponse> reply = pack<RunGraphResponse>();
+};
+
+void keep_root_cause(Status& kept, const Status& next) {
+  if (kept.ok() || (is_derived(kept) && !is_derived(next))) kept = next;
+}
+
+}  // namespace
+
+Answer<wire::RunGraphResponse> WorkerState::run_graph(Parcel<RunGraphRequest>& request) {
+  if (!recent.remember(request->request_id))
+    return to_caf(aborted("The same RunGraph (Worker) request was received twice. step_id: {} request_id: {}", request->step_id, request->request_id));
+  auto session = find_session(request->session_handle, request->create_worker_session_called);
+  if (!session.ok()) return to_caf(session.status());
+  auto graph = (*session)->graphs.find(request->graph_handle);
+  if (graph == (*session)->graphs.end()) return to_caf(aborted("Graph handle is not found: {}", request->graph_handle));
+  if (request->is_partial) return run_partial(request, **session, graph->second);
+  return start(request, **session, graph->second);
+}
+
+Answer<wire::RunGraphResponse> WorkerState::start(Parcel<RunGraphRequest>& request, WorkerSession& session, std::shared_ptr<RegisteredGraph> graph) {
+  auto promise = self->make_response_promise<Parcel<RunGraphResponse>>();
+  auto gathering = std::make_shared<Gathering>();
+  gathering->left = graph->parts.size();
+  const std::uint64_t call = request.call;
+  const std::int64_t step = request->step_id;
+  auto& device_calls = calls[call];
+  auto finish = [this, promise, gathering, call, step, request, graph]() mutable {
+    if (--gathering->left > 0) return;
+    calls.erase(call);
+    if (!gathering->status.ok()) {
+      // Tasks that wait for this step's tensors learn why they will not come.
+      self->send(parts.rendezvous, AbortStep{step, gathering->status});
+      promise.deliver(to_caf(gathering->status));
+      return;
+    }
+    if (request->options.record_partition_graphs()) gathering->reply->partition_graphs.push_back(graph->graph_def);
+    promise.deliver(gathering->reply);
+  };
+  for (std::size_t i = 0; i < graph->parts.size(); ++i) {
+    auto run = pack<RunPlan>();
+    run->plan = graph->parts[i].plan;
+    run->step = step;
+    run->store = session.isolated ? session.name : std::string();
+    run->record = request->options.record_timeline();
+    run->peers = session.peers;
+    run->partial = request->is_partial;
+    // Feeds enter on the client's device, which is the first one.
+    if (i == 0) run->feeds = std::move(request->sends);
+    run.call = next_call_number();
+    device_calls.emplace_back(graph->parts[i].device, run.call);
+    self->request(parts.devices[graph->parts[i].device], caf::infinite, std::move(run))
+        .then(
+            [gathering, finish](Parcel<PlanDone>& done) mutable {
+              for (auto& tensor : done->fetched) gathering->reply->received.push_back(std::move(tensor));
+              if (done->stats.node_stats_size() > 0) *gathering->reply->step_stats.add_dev_stats() = std::move(done->stats);
+              finish();
+            },
+            [this, gathering, finish, call](caf::error& error) mutable {
+              const Status status = from_caf(error);
+              keep_root_cause(gathering->status, status);
+              // The first error of a step wins and cancels the rest.
+              cancel(CancelCall{call, as_derived(status)});
+              finish();
+            });
+  }
+  if (graph->parts.empty()) {
+    gathering->left = 1;
+    finish();
+  }
+  return promise;
+}
+
+Answer<wire::RunGraphResponse> WorkerState::run_partial(Parcel<RunGraphRequest>& request, WorkerSession& session, std::shared_ptr<RegisteredGraph> graph) {
+  auto promise = self->make_response_promise<Parcel<RunGraphResponse>>();
+  const std::int64_t step = request->step_id;
+  auto& slot = partial_runs[step];
+  if (!slot) {
+    slot = std::make_shared<PartialRun>();
+    slot->graph = graph;
+    auto run = slot;
+    auto left = std::make_shared<std::size_t>(graph->parts.size());
+    for (const auto& part : graph->parts) {
+      auto plan = pack<RunPlan>();
+      plan->plan = part.plan;
+      plan->step = step;
+      plan->store = session.isolated ? session.name : std::string();
+      plan->peers = session.peers;
+      plan->partial = true;
+      plan.call = next_call_number();
+      run->calls.push_back(plan.call);
+      auto ended = [this, run, left, step](const Status& status) {
+        if (!status.ok()) {
+          keep_root_cause(run->status, status);
+          self->send(parts.rendezvous, AbortStep{step, status});
+        }
+        if (--*left > 0) return;
+        run->over = true;
+        for (auto& waiting : run->waiting_for_end) {
+          if (run->status.ok()) waiting.deliver(run->last);
+          else waiting.deliver(to_caf(run->status));
+        }
+        run->waiting_for_end.clear();
+      };
+      self->request(parts.devices[part.device], caf::infinite, std::move(plan))
+          .then([ended](Parcel<PlanDone>&) { ended(absl::OkStatus()); }, [ended](caf::error& error) { ended(from_caf(error)); });
+    }
+  }
+  auto run = slot;
+  auto more = pack<FeedMore>();
+  more->step = step;
+  more->feeds = std::move(request->sends);
+  more->fetches = request->receive_keys;
+  const bool last = request->is_last_partial_run;
+  self->request(parts.devices[graph->parts.front().device], caf::infinite, std::move(more))
+      .then(
+          [this, run, promise, last, step](Parcel<Fetched>& fetched) mutable {
+            auto reply = pack<RunGraphResponse>();
+            reply->received = std::move(fetched->tensors);
+            if (!last) {
+              promise.deliver(reply);
+              return;
+            }
+            run->last = reply;
+            if (!run->over) {
+              run->waiting_for_end.push_back(promise);
+              return;
+            }
+            if (run->status.ok()) promise.deliver(reply);
+            else promise.deliver(to_caf(run->status));
+          },
+          [run, promise](caf::error& error) mutable {
+            if (!run->status.ok()) promise.deliver(to_caf(run->status));
+            else promise.deliver(std::move(error));
+          });
+  return promise;
+}
+
+Status WorkerState::check_key(const std::string& key) const {
+  std::vector<std::string_view> pieces;
+  for (std::string_view rest = key;;) {
+    const auto at = rest.find(';');
+    pieces.push_back(rest.substr(0, at));
+    if (at == std::string_view::npos) break;
+    rest.remove_prefix(at + 1);
+  }
+  std::uint64_t incarnation = 0;
+  if (pieces.size() != 5 || std::from_chars(pieces[1].data(), pieces[1].data() + pieces[1].size(), incarnation, 16).ec != std::errc())
+    return invalid("Invalid  rendezvous key: {}", key);
+  for (const auto& device : parts.attributes) {
+    if (device.name() != pieces[0]) continue;
+    if (incarnation == 0 || incarnation == device.incarnation()) return absl::OkStatus();
+    return as_possibly_restarted(
+        aborted("RecvTensor expects a different device incarnation: {} vs. {}. Your worker job (\"{}\") was probably restarted. Check your worker job for the "
+                "reason why it was restarted.",
+                incarnation, device.incarnation(), parts.task));
+  }
+  return not_found("{} unknown device.", pieces[0]);
+}
+
+Answer<wire::RecvTensorResponse> WorkerState::receive(Parcel<RecvTensorRequest>& request) {
+  if (!recent.remember(request->request_id))
+    return to_caf(aborted("The same RecvTensor (Worker) request was received twice. step_id: {} rendezvous_key: \"{}\" request_id: {}", request->step_id,
+                          request->rendezvous_key, request->request_id));
+  if (Status status = check_key(request->rendezvous_key); !status.ok()) return to_caf(status);
+  return self->delegate(parts.rendezvous, std::move(request));
+}
+
+void WorkerState::cancel(const CancelCall& message) {
+  // A call is a run on devices, or a tensor waited for at the rendezvous; the number tells by being known.
+  auto found = calls.find(message.call);
+  if (found == calls.end()) return self->send(parts.rendezvous, message);
+  for (auto [device, call] : found->second) self->send(parts.devices[device], CancelCall{call, message.reason});
+}
+
+}  // namespace troupe

@@ -1,0 +1,31 @@
+# A folder of the source tree becomes the library Troupe::<folder>; headers are included as <troupe/<folder>/x.hpp>.
+
+function(troupe_folder folder)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LINKS")
+
+  file(MAKE_DIRECTORY "${CMAKE_BINARY_DIR}/include/troupe")
+  file(CREATE_LINK "${CMAKE_SOURCE_DIR}/${folder}" "${CMAKE_BINARY_DIR}/include/troupe/${folder}" SYMBOLIC)
+
+  set(patterns "${folder}/*.cpp" "${folder}/*.S")
+  if(TROUPE_CUDA)
+    list(APPEND patterns "${folder}/*.cu")
+  endif()
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${patterns})
+  list(REMOVE_ITEM sources "${CMAKE_SOURCE_DIR}/actors/main.cpp")
+  if(NOT TROUPE_CUDA)
+    list(FILTER sources EXCLUDE REGEX "/devices/gpu/")
+  endif()
+  if(NOT sources)
+    file(TOUCH "${CMAKE_BINARY_DIR}/none.cpp")
+    set(sources "${CMAKE_BINARY_DIR}/none.cpp")
+  endif()
+
+  add_library(troupe_${folder} STATIC ${sources})
+  add_library(Troupe::${folder} ALIAS troupe_${folder})
+  target_include_directories(troupe_${folder} PUBLIC "${CMAKE_BINARY_DIR}/include")
+  target_link_libraries(troupe_${folder} PUBLIC ${arg_LINKS})
+  target_compile_definitions(troupe_${folder} PRIVATE "TROUPE_VERSION=\"${PROJECT_VERSION}\"")
+  if(TROUPE_CUDA)
+    target_compile_definitions(troupe_${folder} PUBLIC TROUPE_CUDA)
+  endif()
+endfunction()

@@ -1,0 +1,261 @@
+// Running of nodes: kernels here, on the pool, or waiting.
+#include <troupe/devices/execution.hpp>
+
+#include <troupe/devices/execution_state.hpp>
+#include <troupe/ops/resources/variable.hpp>
+
+#include <chrono>
+
+namespace troupe {
+namespace {
+
+std::int64_t now_micros() {
+  using namespace std::chrono;
+  return duration_cast<microseconds>(system_clock::now().time_since_epoch()).count();
+}
+
+/// Exceptions of libraries and of the allocator end here.
+Status run_kernel(const Kernel& kernel, Call& call) {
+  try {
+    return kernel.run(call);
+  } catch (const OutOfMemory& e) {
+    return resource_exhausted("OOM when allocating tensor with shape{} and type {} on {} by allocator cpu", e.shape, name_of(e.dtype),
+                              call.node().device);
+  } catch (const std::exception& e) {
+    return internal("{} failed: {}", call.node().op, e.what());
+  }
+}
+
+}  // namespace
+
+Execution::Execution(std::shared_ptr<const Plan> plan, Hands hands) : plan_(std::move(plan)), hands_(std::move(hands)) {}
+Execution::~Execution() = default;
+
+void Execution::run(Finished finished) {
+  finished_ = std::move(finished);
+  results_.resize(static_cast<std::size_t>(plan_->results()));
+  root_ = std::make_unique<Frame>();
+  root_->info = &plan_->frames()[0];
+  root_->start_iteration();
+  root_->iterations.front()->active = static_cast<int>(plan_->roots().size());
+  for (int node : plan_->roots()) ready_.push_back({node, root_.get(), 0, false});
+  loop();
+}
+
+void Execution::loop() {
+  if (looping_) return;
+  looping_ = true;
+  auto alive = shared_from_this();
+  while (!ready_.empty()) {
+    const Ready next = ready_.front();
+    ready_.pop_front();
+    process(next);
+    if (!status_.ok()) ready_.clear();
+  }
+  looping_ = false;
+  // Kernels on other threads cannot be called back; a run that has failed does not wait for them.
+  if ((under_way_ == 0 || (!status_.ok() && under_way_ == elsewhere_)) && finished_) {
+    auto finished = std::move(finished_);
+    finished_ = nullptr;
+    finished(status_);
+  }
+}
+
+void Execution::stop(Status reason) {
+  if (!finished_) return;
+  auto alive = shared_from_this();
+  status_.Update(reason);
+  if (cancellation) cancellation->cancel(std::move(reason));
+  ready_.clear();
+  loop();
+}
+
+std::vector<std::string> Execution::waiting() const {
+  std::vector<std::string> names;
+  for (const auto& w : waiting_) names.push_back(fmt::format("{} ({})", plan_->node(w->ready.node).facts.name, plan_->node(w->ready.node).facts.op));
+  return names;
+}
+
+void Execution::process(const Ready& ready) {
+  const PlanNode& p = plan_->node(ready.node);
+  Iteration& iteration = at(*ready.frame, ready.iteration);
+  std::span<Value> inputs(iteration.slots.data() + p.slots, static_cast<std::size_t>(p.inputs));
+  if (ready.dead && p.transfer)
+    for (Value& v : inputs) v.dead = true;
+  if (ready.dead && !p.transfer) {
+    for (Value& v : inputs) v = Value();
+    return propagate(ready, p, {}, true);
+  }
+  if (p.any_ref_source)
+    if (Status status = fetch_references(p, inputs); !status.ok()) return fail(p, std::move(status));
+  if (p.flow == Flow::kernel) {
+    if (!p.kernel) return fail(p, p.missing);
+    if (p.kernel->start) return start_waiting(ready, p, inputs);
+    if (worth_a_hand_off(p, inputs)) return run_elsewhere(ready, p, inputs);
+  }
+  run_here(ready, p, inputs);
+}
+
+Status Execution::fetch_references(const PlanNode& p, std::span<Value> inputs) {
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    Value& v = inputs[i];
+    if (!v.ref) continue;
+    if (!v.ref->initialized() && !p.allows_uninitialized)
+      return failed_precondition("Attempting to use uninitialized value {}", v.ref->name());
+    if (i < 64 && (p.ref_inputs >> i & 1)) continue;
+    v.tensor = v.ref->snapshot();
+    v.ref.reset();
+  }
+  return absl::OkStatus();
+}
+
+bool Execution::worth_a_hand_off(const PlanNode& p, std::span<Value> inputs) const {
+  if (!hands_.offload || p.kernel->place == Place::device) return false;
+  if (p.kernel->place == Place::io) return true;
+  std::int64_t elements = 0;
+  for (const Value& v : inputs) elements += v.tensor.size();
+  return static_cast<float>(elements) * p.kernel->ns_per_element > hands_.worth_ns;
+}
+
+void Execution::run_here(const Ready& ready, const PlanNode& p, std::span<Value> inputs) {
+  const std::int64_t started = stats_ ? now_micros() : 0;
+  outputs_.resize(static_cast<std::size_t>(p.outputs));
+  std::span<Value> outputs(outputs_);
+  Status status;
+  if (p.flow != Flow::kernel) {
+    status = steer(p, inputs, outputs);
+  } else {
+    Call call(p.facts, inputs, outputs, *this, Tag{ready.frame->id, ready.iteration});
+    status = run_kernel(*p.kernel, call);
+  }
+  if (stats_) note(p, started);
+  finish_node(ready, p, std::move(status), inputs, outputs);
+  outputs_.clear();
+}
+
+Execution::Waiting* Execution::hold(const Ready& ready, const PlanNode& p, std::span<Value> inputs) {
+  auto owned = std::make_unique<Waiting>();
+  Waiting* w = owned.get();
+  w->ready = ready;
+  w->inputs.assign(std::make_move_iterator(inputs.begin()), std::make_move_iterator(inputs.end()));
+  for (Value& v : inputs) v = Value();
+  w->outputs.resize(static_cast<std::size_t>(p.outputs));
+  w->call.emplace(p.facts, std::span<Value>(w->inputs), std::span<Value>(w->outputs), *this, Tag{ready.frame->id, ready.iteration});
+  w->started = stats_ ? now_micros() : 0;
+  w->place = waiting_.size();
+  waiting_.push_back(std::move(owned));
+  ++under_way_;
+  return w;
+}
+
+void Execution::start_waiting(const Ready& ready, const PlanNode& p, std::span<Value> inputs) {
+  Waiting* w = hold(ready, p, inputs);
+  try {
+    p.kernel->start(*w->call, [self = shared_from_this(), w](Status status) { self->complete(w, std::move(status)); });
+  } catch (const OutOfMemory& e) {
+    complete(w, resource_exhausted("OOM when allocating tensor with shape{} and type {} on {} by allocator cpu", e.shape, name_of(e.dtype), p.facts.device));
+  }
+}
+
+void Execution::run_elsewhere(const Ready& ready, const PlanNode& p, std::span<Value> inputs) {
+  Waiting* w = hold(ready, p, inputs);
+  ++elsewhere_;
+  hands_.offload(
+      [self = shared_from_this(), w, kernel = p.kernel] {
+        Status status = run_kernel(*kernel, *w->call);
+        self->hands_.back([self, w, status = std::move(status)] {
+          --self->elsewhere_;
+          self->complete(w, status);
+        });
+      },
+      p.kernel->place);
+}
+
+void Execution::complete(Waiting* waiting, Status status) {
+  auto alive = shared_from_this();
+  std::unique_ptr<Waiting> owned = std::move(waiting_[waiting->place]);
+  if (owned->place + 1 != waiting_.size()) {
+    waiting_[owned->place] = std::move(waiting_.back());
+    waiting_[owned->place]->place = owned->place;
+  }
+  waiting_.pop_back();
+  --under_way_;
+  const PlanNode& p = plan_->node(owned->ready.node);
+  if (stats_) note(p, owned->started);
+  // After a failure the frames may be gone from the list of the living; only the count matters then.
+  if (status_.ok()) finish_node(owned->ready, p, std::move(status), owned->inputs, owned->outputs);
+  if (!status_.ok()) ready_.clear();
+  loop();
+}
+
+void Execution::note(const PlanNode& p, std::int64_t started) {
+  auto* s = stats_->add_node_stats();
+  s->set_node_name(p.facts.name);
+  s->set_all_start_micros(started);
+  s->set_all_end_rel_micros(std::max<std::int64_t>(1, now_micros() - started));
+  s->set_timeline_label(fmt::format("{} = {}()", p.facts.name, p.facts.op));
+}
+
+Status Execution::steer(const PlanNode& p, std::span<Value> inputs, std::span<Value> outputs) {
+  switch (p.flow) {
+    case Flow::switch_: {
+      const Tensor& pred = inputs[1].tensor;
+      if (pred.dtype() != DType::boolean || pred.size() != 1) return invalid("The second input must be a scalar, but it has shape {}", pred.shape());
+      const bool taken = pred.item<bool>();
+      outputs[taken ? 1 : 0] = std::move(inputs[0]);
+      outputs[taken ? 0 : 1] = Value::dead_one();
+      break;
+    }
+    case Flow::switch_n: {
+      if (inputs[1].tensor.dtype() != DType::i32 || inputs[1].tensor.size() != 1) return invalid("The output_index must be a scalar");
+      auto chosen = static_cast<std::size_t>(inputs[1].tensor.item<std::int32_t>());
+      if (chosen >= outputs.size()) chosen = outputs.size() - 1;
+      for (Value& v : outputs) v = Value::dead_one();
+      outputs[chosen] = std::move(inputs[0]);
+      break;
+    }
+    case Flow::merge:
+      for (std::size_t i = 0; i < inputs.size(); ++i) {
+        if (!inputs[i].tensor.valid() && !inputs[i].ref) continue;
+        outputs[0] = std::move(inputs[i]);
+        outputs[1] = Tensor::scalar<std::int32_t>(static_cast<std::int32_t>(i));
+        break;
+      }
+      break;
+    case Flow::enter:
+    case Flow::exit:
+    case Flow::next_iteration:
+    case Flow::loop_cond: outputs[0] = std::move(inputs[0]); break;
+    case Flow::argument:
+      if (static_cast<std::size_t>(p.index) >= arguments_.size()) return invalid("Function got {} arguments, but wants one at {}", arguments_.size(), p.index);
+      outputs[0] = arguments_[static_cast<std::size_t>(p.index)];
+      break;
+    case Flow::result: results_[static_cast<std::size_t>(p.index)] = std::move(inputs[0].tensor); break;
+    case Flow::no_op:
+    case Flow::trigger:
+    case Flow::kernel: break;
+  }
+  return absl::OkStatus();
+}
+
+void Execution::finish_node(const Ready& ready, const PlanNode& p, Status status, std::span<Value> inputs, std::span<Value> outputs) {
+  if (!status.ok()) return fail(p, std::move(status));
+  if (p.ref_output && !outputs[0].ref && !outputs[0].dead && !inputs.empty() && inputs[0].ref) outputs[0].ref = inputs[0].ref;
+  for (std::size_t i = 0; i < outputs.size(); ++i)
+    if (!outputs[i].tensor.valid() && !outputs[i].ref && !outputs[i].dead)
+      return fail(p, internal("Missing {}-th output from {{{{node {}}}}}", i, p.facts.name));
+  for (Value& v : inputs) v = Value();
+  propagate(ready, p, outputs, false);
+}
+
+void Execution::fail(const PlanNode& p, Status status) {
+  if (!status_.ok()) return;
+  // What a Recv passes on has its own annotation already; the Recv adds its bare name, as TensorFlow does.
+  const bool passed_on = p.transfer && p.inputs == 0;
+  status = append_text(status, passed_on ? fmt::format("\n\t [[{}]]", p.facts.name) : fmt::format("\n\t [[{{{{node {}}}}}]]", p.facts.name));
+  status_ = status;
+  ready_.clear();
+  if (cancellation) cancellation->cancel(as_derived(status));
+}
+
+}  // namespace troupe

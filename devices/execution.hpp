@@ -1,0 +1,107 @@
+// One run of a plan: values flow along edges, nodes run when their inputs are there.
+#pragma once
+
+#include <troupe/devices/plan.hpp>
+#include <troupe/ops/step.hpp>
+#include <troupe/wire/step_stats.pb.h>
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace troupe {
+
+/// How an execution reaches other threads. Both may be empty: then everything runs where run() was called.
+struct Hands {
+  /// Runs a job on the compute pool (or, for blocking ones, the I/O pool).
+  std::function<void(std::function<void()>, Place)> offload;
+  /// Runs a job on the device's actor; called from any thread.
+  std::function<void(std::function<void()>)> back;
+  /// Kernels expected to take longer than this many nanoseconds are worth a hand-off.
+  float worth_ns = 50'000;
+};
+
+/// Belongs to its device's actor, which alone calls it. Keeps itself alive until it is done.
+class Execution final : public Step, public std::enable_shared_from_this<Execution> {
+ public:
+  using Finished = std::function<void(Status)>;
+
+  Execution(std::shared_ptr<const Plan> plan, Hands hands);
+  ~Execution() override;
+
+  void set_arguments(std::vector<Tensor> arguments) { arguments_ = std::move(arguments); }
+  std::vector<Tensor>& results() { return results_; }
+  /// Collects start and end of every node.
+  void record(wire::DeviceStepStats* stats) { stats_ = stats; }
+  /// `call_function` of nested executions, given by who knows how to instantiate one.
+  using CallFunction = std::function<void(Execution&, const wire::NameAttrList&, std::vector<Tensor>, FunctionDone)>;
+  void set_function_caller(CallFunction caller) { call_function_ = std::move(caller); }
+
+  /// Starts; `finished` is called once, possibly before run returns.
+  void run(Finished finished);
+  /// Ends the run with this reason as soon as what is under way has answered.
+  void stop(Status reason);
+  /// Names of nodes that wait, for those who ask what a step waits for.
+  std::vector<std::string> waiting() const;
+
+  void call_function(const wire::NameAttrList& function, std::vector<Tensor> arguments, FunctionDone done) override {
+    call_function_(*this, function, std::move(arguments), std::move(done));
+  }
+  const Plan& plan() const { return *plan_; }
+
+ private:
+  struct Frame;
+  struct Iteration;
+  struct Ready {
+    int node;
+    Frame* frame;
+    std::int64_t iteration;
+    bool dead;
+  };
+  struct Waiting;
+
+  void loop();
+  void process(const Ready& ready);
+  Status fetch_references(const PlanNode& p, std::span<Value> inputs);
+  bool worth_a_hand_off(const PlanNode& p, std::span<Value> inputs) const;
+  void run_here(const Ready& ready, const PlanNode& p, std::span<Value> inputs);
+  void run_elsewhere(const Ready& ready, const PlanNode& p, std::span<Value> inputs);
+  void start_waiting(const Ready& ready, const PlanNode& p, std::span<Value> inputs);
+  void complete(Waiting* waiting, Status status);
+  Status steer(const PlanNode& p, std::span<Value> inputs, std::span<Value> outputs);
+  void finish_node(const Ready& ready, const PlanNode& p, Status status, std::span<Value> inputs, std::span<Value> outputs);
+  void fail(const PlanNode& p, Status status);
+
+  void propagate(const Ready& ready, const PlanNode& p, std::span<Value> outputs, bool dead);
+  void deliver(const PlanNode& from, Frame& frame, std::int64_t iteration, std::span<Value> outputs, bool dead);
+  void enter(const Ready& ready, const PlanNode& p, std::span<Value> outputs, bool dead);
+  void next_iteration(const Ready& ready, const PlanNode& p, std::span<Value> outputs);
+  void grow(Frame& frame);
+  void node_done(Frame& frame, std::int64_t iteration);
+  void settle(Frame& frame);
+  void end_frame(Frame& frame);
+  void start_next(Frame& frame);
+  Iteration& at(Frame& frame, std::int64_t iteration);
+  Waiting* hold(const Ready& ready, const PlanNode& p, std::span<Value> inputs);
+  void note(const PlanNode& p, std::int64_t started);
+
+  std::shared_ptr<const Plan> plan_;
+  Hands hands_;
+  Finished finished_;
+  Status status_;
+  CallFunction call_function_;
+  std::vector<Tensor> arguments_, results_;
+  wire::DeviceStepStats* stats_ = nullptr;
+
+  std::deque<Ready> ready_;
+  std::unique_ptr<Frame> root_;
+  std::vector<std::unique_ptr<Frame>> frames_, retired_;
+  std::vector<std::unique_ptr<Waiting>> waiting_;
+  std::vector<Value> outputs_;  // of the node that runs here now
+  int under_way_ = 0;           // kernels that have not answered
+  int elsewhere_ = 0;           // those of them that run on other threads
+  bool looping_ = false;
+};
+
+}  // namespace troupe

@@ -1,0 +1,37 @@
+// A pool of threads for work that is worth a hand-off.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace troupe {
+
+/// Runs jobs in order of submission. Threads start with the first job; the destructor runs what is left and joins.
+class Pool {
+ public:
+  Pool(int threads, std::string name) : size_(threads), name_(std::move(name)) {}
+  ~Pool();
+  Pool(const Pool&) = delete;
+  Pool& operator=(const Pool&) = delete;
+
+  void submit(std::function<void()> job);
+
+ private:
+  void work();
+
+  const int size_;
+  const std::string name_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::deque<std::function<void()>> jobs_;
+  std::vector<std::thread> threads_;
+  int idle_ = 0;
+  bool stopping_ = false;
+};
+
+}  // namespace troupe

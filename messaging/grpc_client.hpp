@@ -1,0 +1,54 @@
+// Outgoing unary calls over a loop's completion queue, bodies as raw bytes.
+#pragma once
+
+#include <grpcpp/support/byte_buffer.h>
+#include <troupe/messaging/loop.hpp>
+#include <troupe/messaging/status.hpp>
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace grpc {
+class Channel;
+}
+
+namespace troupe {
+
+/// A call under way. Any thread may cancel it; letting go of it does not.
+class ClientCall {
+ public:
+  virtual void cancel() = 0;
+
+ protected:
+  virtual ~ClientCall() = default;
+};
+
+using OnReply = std::function<void(StatusOr<grpc::ByteBuffer>)>;
+
+/// A connection to one task, made when first needed and made again with at most a second between attempts. Any thread may use it.
+class Channel {
+ public:
+  /// Address "host:port" or "[::1]:port"; `target`, "/job:ps/replica:0/task:0", is named in errors, unless empty.
+  Channel(std::string address, Loop& loop, std::string target = {});
+  ~Channel();
+  Channel(Channel&&) noexcept;
+  Channel& operator=(Channel&&) noexcept;
+
+  /// Calls `done` exactly once, on the loop (after the loop has stopped: here and now). A failure has the callee's code, text
+  /// and payloads, with TensorFlow's note on the remote target after the text.
+  std::shared_ptr<ClientCall> call(const std::string& method, grpc::ByteBuffer request,
+                                   std::optional<std::chrono::milliseconds> deadline, bool wait_for_ready, OnReply done);
+
+  const std::string& address() const { return address_; }
+  const std::string& target() const { return target_; }
+
+ private:
+  std::string address_, target_;
+  Loop* loop_;
+  std::shared_ptr<grpc::Channel> channel_;
+};
+
+}  // namespace troupe

@@ -1,0 +1,166 @@
+// The gRPC server: one object per call, armed before the call comes and answered once.
+#include <troupe/messaging/grpc_server.hpp>
+
+#include <grpcpp/grpcpp.h>
+#include <grpcpp/impl/service_type.h>
+#include <grpcpp/support/async_unary_call.h>
+#include <troupe/messaging/grpc_status.hpp>
+#include <troupe/messaging/listen_address.hpp>
+
+#include <atomic>
+#include <climits>
+
+namespace troupe {
+namespace {
+
+/// Calls of a method that gRPC may accept before we see the first of them.
+constexpr int armed_per_method = 4;
+/// How often a free port that somebody else took first is chosen again.
+constexpr int port_attempts = 16;
+
+}  // namespace
+
+/// The table as gRPC knows it, with the server it belongs to; calls keep it alive.
+class GrpcServer::Methods final : public grpc::Service, public std::enable_shared_from_this<Methods> {
+ public:
+  Methods(Loop& loop, std::vector<std::string> paths, OnCall on_call)
+      : loop_(loop), paths_(std::move(paths)), on_call_(std::move(on_call)) {
+    for (std::size_t i = 0; i < paths_.size(); ++i) {
+      AddMethod(new grpc::internal::RpcServiceMethod(paths_[i].c_str(), grpc::internal::RpcMethod::NORMAL_RPC, nullptr));
+      MarkMethodAsync(static_cast<int>(i));  // otherwise gRPC starts threads for synchronous methods
+    }
+  }
+
+  Loop& loop() { return loop_; }
+  void deliver(std::shared_ptr<ServerCall> call) { on_call_(std::move(call)); }
+  Status start(const std::vector<std::string>& addresses);
+  void shutdown(std::chrono::milliseconds deadline);
+  void request(int method, grpc::ServerContext* context, grpc::ByteBuffer* body,
+               grpc::ServerAsyncResponseWriter<grpc::ByteBuffer>* writer, LoopEvent* tag) {
+    RequestAsyncUnary(method, context, body, writer, loop_.server_queue(), loop_.server_queue(), tag);
+  }
+
+ private:
+  Loop& loop_;
+  std::vector<std::string> paths_;
+  OnCall on_call_;
+  std::unique_ptr<grpc::Server> server_;
+};
+
+/// Counted by its outstanding gRPC operations and by the receiver's handle; the last one deletes it.
+class GrpcServer::Call final : public ServerCall {
+ public:
+  static void arm(std::shared_ptr<Methods> methods, int method) {
+    Loop::Operation operation(methods->loop());
+    if (!operation) return;
+    auto* call = new Call(methods, method);
+    call->context_.AsyncNotifyWhenDone(&call->done_);
+    methods->request(method, &call->context_, &call->request, &call->writer_, &call->received_);
+  }
+
+  void reply(grpc::ByteBuffer response) override { finish(response, grpc::Status::OK); }
+  void fail(const Status& status) override { finish({}, to_grpc(status)); }
+  std::string peer() const override { return context_.peer(); }
+
+ private:
+  struct Event final : LoopEvent {
+    Event(Call& c, void (Call::*h)(bool)) : call(c), handler(h) {}
+    void complete(bool ok) override { (call.*handler)(ok); }
+    Call& call;
+    void (Call::*handler)(bool);
+  };
+
+  Call(std::shared_ptr<Methods> methods, int method) : ServerCall(method), methods_(std::move(methods)) {}
+
+  void on_received(bool ok) {
+    if (!ok) return release();  // the server shuts down; such a call never gets its done event
+    arm(methods_, method);
+    references_.fetch_add(1);  // the done event's; the arrival's own goes to the handle
+    methods_->deliver(std::shared_ptr<ServerCall>(this, [this](ServerCall*) { let_go(); }));
+  }
+
+  void on_done(bool) {
+    if (on_cancelled && context_.IsCancelled() && !answered_.load()) on_cancelled();
+    on_cancelled = nullptr;
+    release();
+  }
+
+  void on_finished(bool) { release(); }
+
+  void finish(const grpc::ByteBuffer& response, const grpc::Status& status) {
+    if (answered_.exchange(true)) return;
+    Loop::Operation operation(methods_->loop());
+    if (!operation) return;
+    references_.fetch_add(1);
+    if (status.ok()) writer_.Finish(response, status, &finished_);
+    else writer_.FinishWithError(status, &finished_);
+  }
+
+  void let_go() {
+    if (!answered_.load()) fail(internal("The call was dropped without an answer"));
+    release();
+  }
+
+  void release() {
+    if (references_.fetch_sub(1) == 1) delete this;
+  }
+
+  std::shared_ptr<Methods> methods_;
+  grpc::ServerContext context_;
+  grpc::ServerAsyncResponseWriter<grpc::ByteBuffer> writer_{&context_};
+  Event received_{*this, &Call::on_received}, done_{*this, &Call::on_done}, finished_{*this, &Call::on_finished};
+  std::atomic<int> references_{1};
+  std::atomic<bool> answered_{false};
+};
+
+Status GrpcServer::Methods::start(const std::vector<std::string>& addresses) {
+  grpc::ServerBuilder builder;
+  builder.SetMaxReceiveMessageSize(INT_MAX);
+  builder.SetMaxSendMessageSize(INT_MAX);
+  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  builder.AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE, max_metadata_bytes);
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_FRAME_SIZE, max_frame_bytes);
+  for (const std::string& address : addresses) builder.AddListeningPort(address, grpc::InsecureServerCredentials());
+  builder.RegisterService(this);
+  auto queue = builder.AddCompletionQueue();
+  server_ = builder.BuildAndStart();
+  if (!server_) {
+    discard_events(*queue);
+    return unavailable("Could not start gRPC server on {}", fmt::join(addresses, ", "));
+  }
+  loop_.adopt(std::move(queue));
+  for (std::size_t method = 0; method < paths_.size(); ++method)
+    for (int i = 0; i < armed_per_method; ++i) Call::arm(shared_from_this(), static_cast<int>(method));
+  return absl::OkStatus();
+}
+
+void GrpcServer::Methods::shutdown(std::chrono::milliseconds deadline) {
+  if (server_) server_->Shutdown(std::chrono::system_clock::now() + deadline);
+}
+
+GrpcServer::GrpcServer(Loop& loop, std::vector<std::string> methods, OnCall on_call)
+    : loop_(loop), paths_(std::move(methods)), on_call_(std::move(on_call)) {}
+
+GrpcServer::~GrpcServer() { shutdown(std::chrono::milliseconds(0)); }
+
+Status GrpcServer::listen(const std::vector<std::string>& addresses, int* port) {
+  TRY(loop_.can_adopt());
+  TRY_ASSIGN(const std::vector<ListenAddress> wanted, parse_listen_addresses(addresses));
+  for (int attempt = 1;; ++attempt) {
+    TRY_ASSIGN(const ListenChoice choice, choose_listen_addresses(wanted));
+    auto methods = std::make_shared<Methods>(loop_, paths_, on_call_);  // gRPC takes each only once
+    const Status started = methods->start(choice.addresses);
+    if (started.ok()) {
+      *port = choice.port;
+      methods_ = std::move(methods);
+      return started;
+    }
+    if (!choice.picked || attempt == port_attempts) return started;
+  }
+}
+
+void GrpcServer::shutdown(std::chrono::milliseconds deadline) {
+  if (methods_) methods_->shutdown(deadline);
+}
+
+}  // namespace troupe

@@ -1,0 +1,41 @@
+// Ops that hand on what they get, or nothing.
+#include <troupe/ops/families.hpp>
+
+namespace troupe {
+namespace {
+
+/// The message names the edge, so the kernel is bound by hand to have it.
+StatusOr<Kernel> ensure_shape(Binding& binding) {
+  TRY_ASSIGN(const PartialShape expected, binding.attr<PartialShape>("shape"));
+  const std::string edge = binding.node().input_size() > 0 ? binding.node().input(0) : std::string("input");
+  Kernel kernel;
+  kernel.run = [expected, edge](Call& call) -> Status {
+    if (!expected.compatible_with(call.in(0).shape()))
+      return invalid("Shape of tensor {} {} is not compatible with expected shape {}.", edge, call.in(0).shape(), expected);
+    call.set(0, call.in(0));
+    return absl::OkStatus();
+  };
+  return kernel;
+}
+
+}  // namespace
+
+void add_identity(Registry& ops) {
+  ops.add({"Identity", "StopGradient", "PreventGradient", "Snapshot", "PlaceholderWithDefault", "DebugGradientIdentity"},
+          [](Call& call, Any x) { call.set(0, x.tensor); });
+  ops.add("IdentityN", [](Call& call, List xs) {
+    for (int i = 0; i < xs.size(); ++i) call.set(i, xs[i]);
+  });
+  ops.add("GuaranteeConst", [](Call& call, Any x) -> Status {
+    if (x->dtype() == DType::resource) return invalid("Input tensor cannot be a resource variable handle.");
+    call.set(0, x.tensor);
+    return absl::OkStatus();
+  });
+  ops.add({"DeepCopy", "Copy", "CopyHost"}, [](Call& call, Any x) { call.set(0, x->copy()); });
+  // The executor passes the reference on.
+  ops.add("DebugGradientRefIdentity", [](Call&) {});
+  ops.add({"NoOp", "ControlTrigger"}, [](Call&) {});
+  ops.factory("EnsureShape", {}, ensure_shape);
+}
+
+}  // namespace troupe

@@ -1,0 +1,41 @@
+// Broadcasting: the shape that two inputs make together and the walk over both.
+#pragma once
+
+#include <troupe/messaging/shape.hpp>
+
+#include <cstdint>
+#include <optional>
+
+namespace troupe {
+
+/// How two shapes combine, with neighbouring dimensions of the same kind merged.
+struct Broadcast {
+  Shape output;
+  Shape::Dims size;                   // merged dimensions, outermost first; at least one
+  Shape::Dims left_step, right_step;  // elements to advance per dimension; 0 where an input is repeated
+
+  /// Nothing when the shapes do not fit together.
+  static std::optional<Broadcast> of(const Shape& left, const Shape& right);
+
+  /// Calls row(output offset, left offset, right offset) for each innermost row of size.back() elements.
+  template <class Row>
+  void for_each_row(Row&& row) const {
+    const std::size_t outer = size.size() - 1;
+    Shape::Dims at(outer, 0);
+    std::int64_t l = 0, r = 0;
+    const std::int64_t inner = size.back(), total = output.elements();
+    for (std::int64_t o = 0; o < total; o += inner) {
+      row(o, l, r);
+      for (std::size_t d = outer; d-- > 0;) {
+        l += left_step[d];
+        r += right_step[d];
+        if (++at[d] < size[d]) break;
+        l -= left_step[d] * size[d];
+        r -= right_step[d] * size[d];
+        at[d] = 0;
+      }
+    }
+  }
+};
+
+}  // namespace troupe

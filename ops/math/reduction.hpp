@@ -1,0 +1,98 @@
+// Reductions over any axes: the plan of the walk and the walk itself.
+#pragma once
+
+#include <troupe/messaging/tensor.hpp>
+#include <troupe/ops/kernel.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace troupe {
+
+/// What a reduction makes of a shape. Neighbouring dimensions of the same fate are merged.
+struct ReductionPlan {
+  Shape output;
+  Shape::Dims size;         // merged dimensions of the input, outermost first; at least one
+  Shape::Dims output_step;  // elements that the output advances per dimension; 0 where it is reduced
+  std::int64_t per_output = 1;  // input elements that make one output element
+
+  /// Fails for axes out of range or named twice, with TensorFlow's texts.
+  static StatusOr<ReductionPlan> of(const Shape& input, const Tensor& axes, bool keep_dims);
+
+  bool reduces_rows() const { return output_step.back() == 0; }
+
+  /// Calls row(input offset, output offset) for each innermost row of size.back() elements.
+  template <class Row>
+  void for_each_row(std::int64_t elements, Row&& row) const {
+    const std::size_t outer = size.size() - 1;
+    Shape::Dims at(outer, 0);
+    std::int64_t to = 0;
+    for (std::int64_t from = 0; from < elements; from += size.back()) {
+      row(from, to);
+      for (std::size_t d = outer; d-- > 0;) {
+        to += output_step[d];
+        if (++at[d] < size[d]) break;
+        to -= output_step[d] * size[d];
+        at[d] = 0;
+      }
+    }
+  }
+};
+
+namespace detail {
+
+/// Folds a row in lanes, and long rows in halves, so that sums stay accurate and loops are independent.
+template <class R, class A, class T>
+A fold_row(const T* x, std::int64_t n) {
+  constexpr std::int64_t lanes = 8, longest = 2048;
+  if (n > longest) {
+    const std::int64_t left = n / 2 / lanes * lanes;
+    return R::join(fold_row<R, A>(x, left), fold_row<R, A>(x + left, n - left));
+  }
+  A acc[lanes];
+  std::fill_n(acc, lanes, R::template start<A>());
+  std::int64_t i = 0;
+  for (; i + lanes <= n; i += lanes)
+    for (std::int64_t k = 0; k < lanes; ++k) acc[k] = R::join(acc[k], R::template lift<A>(x[i + k]));
+  for (; i < n; ++i) acc[0] = R::join(acc[0], R::template lift<A>(x[i]));
+  for (std::int64_t k = 1; k < lanes; ++k) acc[0] = R::join(acc[0], acc[k]);
+  return acc[0];
+}
+
+}  // namespace detail
+
+/// Accumulates into `out`, one A per output element. R says start (the neutral value), lift (of an element) and join.
+template <class R, class A, class T>
+void reduce_into(const T* x, std::int64_t elements, const ReductionPlan& plan, A* out) {
+  std::fill_n(out, plan.output.elements(), R::template start<A>());
+  const std::int64_t n = plan.size.back();
+  if (plan.reduces_rows()) {
+    plan.for_each_row(elements, [&](std::int64_t from, std::int64_t to) { out[to] = R::join(out[to], detail::fold_row<R, A>(x + from, n)); });
+  } else {
+    plan.for_each_row(elements, [&](std::int64_t from, std::int64_t to) {
+      const T* in = x + from;
+      A* acc = out + to;
+      for (std::int64_t i = 0; i < n; ++i) acc[i] = R::join(acc[i], R::template lift<A>(in[i]));
+    });
+  }
+}
+
+/// A whole reduction kernel: accumulates as A and gives finish(accumulated, input elements per output).
+template <class R, class A, class T, class Finish>
+Status reduce(Call& call, const In<T>& x, const Tensor& axes, bool keep_dims, Finish finish) {
+  TRY_ASSIGN(const ReductionPlan plan, ReductionPlan::of(x.shape(), axes, keep_dims));
+  T* out = call.alloc<T>(0, plan.output);
+  const std::int64_t n = plan.output.elements();
+  if constexpr (std::is_same_v<A, T>) {
+    reduce_into<R, A>(x.data(), x.size(), plan, out);
+    for (std::int64_t i = 0; i < n; ++i) out[i] = finish(out[i], plan.per_output);
+  } else {
+    std::vector<A> acc(static_cast<std::size_t>(n));
+    reduce_into<R, A>(x.data(), x.size(), plan, acc.data());
+    for (std::int64_t i = 0; i < n; ++i) out[i] = static_cast<T>(finish(acc[static_cast<std::size_t>(i)], plan.per_output));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace troupe

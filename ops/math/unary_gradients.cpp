@@ -1,0 +1,44 @@
+// Gradients of element-wise functions, from the output (or input) of the function and the gradient that comes back.
+#include <troupe/ops/families.hpp>
+#include <troupe/ops/math/loops.hpp>
+
+#include <complex>
+
+namespace troupe {
+namespace {
+
+template <class T>
+T conjugate(const T& x) {
+  if constexpr (is_complex<T>) return std::conj(x);
+  else return x;
+}
+
+/// Pairs elements without broadcasting; the shape is that of the first input.
+template <class F>
+void each_gradient(Registry& ops, Registry::Names names, F f) {
+  ops.add(names, joined<floats, complexes>{}, [f]<class T>(Call& call, In<T> y, In<T> dy) -> Status {
+    if (y.size() != dy.size())
+      return invalid("The two arguments to a cwise op must have same number of elements, got {} and {}", y.size(), dy.size());
+    T* out = call.alloc_over<T>(0, y.index, y.shape());
+    for (std::int64_t i = 0; i < y.size(); ++i) out[i] = f(y[i], dy[i]);
+    return absl::OkStatus();
+  });
+}
+
+}  // namespace
+
+void add_unary_gradients(Registry& ops) {
+  each_gradient(ops, {"SigmoidGrad"}, []<class T>(const T& y, const T& dy) { return dy * y * (T(1) - y); });
+  each_gradient(ops, {"TanhGrad"}, []<class T>(const T& y, const T& dy) { return dy * (T(1) - y * y); });
+  each_gradient(ops, {"InvGrad", "ReciprocalGrad"}, []<class T>(const T& y, const T& dy) {
+    const T c = conjugate(y);
+    return dy == T(0) ? T(0) : dy * -c * c;
+  });
+  each_gradient(ops, {"SqrtGrad"}, []<class T>(const T& y, const T& dy) { return dy == T(0) ? T(0) : dy / conjugate(y) * T(0.5); });
+  each_gradient(ops, {"RsqrtGrad"}, []<class T>(const T& y, const T& dy) {
+    const T c = conjugate(y);
+    return dy == T(0) ? T(0) : T(-0.5) * (dy * c) * (c * c);
+  });
+}
+
+}  // namespace troupe

@@ -1,0 +1,126 @@
+// The products themselves.
+#include <troupe/ops/nn/gemm.hpp>
+
+#include <dlfcn.h>
+#include <oneapi/dnnl/dnnl.h>
+
+#include <Eigen/Core>
+
+#include <algorithm>
+#include <vector>
+
+namespace troupe {
+
+namespace {
+
+// Below this many multiplications a call of oneDNN costs more than it computes.
+constexpr std::int64_t tiny = 512;
+
+template <class T>
+void loops(const GemmSizes& s, const T* a, bool ta, const T* b, bool tb, T* c, bool accumulate) {
+  const std::int64_t a_row = ta ? 1 : s.inner, a_step = ta ? s.rows : 1;
+  const std::int64_t b_step = tb ? 1 : s.columns, b_column = tb ? s.inner : 1;
+  for (std::int64_t i = 0; i < s.rows; ++i)
+    for (std::int64_t j = 0; j < s.columns; ++j) {
+      T sum = accumulate ? c[i * s.columns + j] : T(0);
+      for (std::int64_t k = 0; k < s.inner; ++k) sum += a[i * a_row + k * a_step] * b[k * b_step + j * b_column];
+      c[i * s.columns + j] = sum;
+    }
+}
+
+void multiply(const GemmSizes& s, const float* a, Side side_a, const float* b, Side side_b, float* c, bool accumulate) {
+  const bool ta = side_a != Side::plain, tb = side_b != Side::plain;
+  if (s.rows * s.inner * s.columns <= tiny) return loops(s, a, ta, b, tb, c, accumulate);
+  keep_to_this_thread();
+  dnnl_sgemm(ta ? 'T' : 'N', tb ? 'T' : 'N', s.rows, s.columns, s.inner, 1.0f, a, ta ? s.rows : s.inner, b,
+             tb ? s.inner : s.columns, accumulate ? 1.0f : 0.0f, c, s.columns);
+}
+
+/// The operand as a plain matrix: itself, or its transpose in `memory`.
+template <class T>
+const T* plain(const T* x, Side side, std::int64_t rows, std::int64_t columns, std::vector<T>& memory) {
+  if (side == Side::plain) return x;
+  memory.resize(static_cast<std::size_t>(rows * columns));
+  for (std::int64_t i = 0; i < rows; ++i)
+    for (std::int64_t j = 0; j < columns; ++j) {
+      T value = x[j * rows + i];
+      if constexpr (is_complex<T>)
+        if (side == Side::adjoint) value = std::conj(value);
+      memory[static_cast<std::size_t>(i * columns + j)] = value;
+    }
+  return memory.data();
+}
+
+/// Sums of signed integers wrap around, which only unsigned arithmetic may do.
+template <class T>
+struct Wrapping {
+  using type = T;
+};
+template <std::signed_integral T>
+struct Wrapping<T> {
+  using type = std::make_unsigned_t<T>;
+};
+
+template <class T>
+void multiply(const GemmSizes& s, const T* a, Side side_a, const T* b, Side side_b, T* c, bool accumulate) {
+  using W = typename Wrapping<T>::type;
+  using Matrix = Eigen::Matrix<W, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  std::vector<T> memory_a, memory_b;
+  const T* x = plain(a, side_a, s.rows, s.inner, memory_a);
+  const T* y = plain(b, side_b, s.inner, s.columns, memory_b);
+  Eigen::Map<const Matrix> left(reinterpret_cast<const W*>(x), s.rows, s.inner), right(reinterpret_cast<const W*>(y), s.inner, s.columns);
+  Eigen::Map<Matrix> out(reinterpret_cast<W*>(c), s.rows, s.columns);
+  if (accumulate)
+    out.noalias() += left * right;
+  else
+    out.noalias() = left * right;
+}
+
+/// Sixteen-bit floats are multiplied as floats and rounded once.
+template <class T>
+void multiply_short(const GemmSizes& s, const T* a, Side side_a, const T* b, Side side_b, T* c, bool accumulate) {
+  std::vector<float> x(a, a + s.rows * s.inner), y(b, b + s.inner * s.columns), z(static_cast<std::size_t>(s.elements()));
+  if (accumulate) std::copy(c, c + s.elements(), z.begin());
+  multiply(s, x.data(), side_a, y.data(), side_b, z.data(), accumulate);
+  std::transform(z.begin(), z.end(), c, [](float v) { return static_cast<T>(v); });
+}
+void multiply(const GemmSizes& s, const half* a, Side side_a, const half* b, Side side_b, half* c, bool accumulate) {
+  multiply_short(s, a, side_a, b, side_b, c, accumulate);
+}
+void multiply(const GemmSizes& s, const bfloat16* a, Side side_a, const bfloat16* b, Side side_b, bfloat16* c, bool accumulate) {
+  multiply_short(s, a, side_a, b, side_b, c, accumulate);
+}
+
+}  // namespace
+
+void keep_to_this_thread() {
+  // oneDNN brings its own OpenMP along; its thread count belongs to the calling thread.
+  using SetThreads = void (*)(int);
+  static const auto set_threads = reinterpret_cast<SetThreads>(dlsym(RTLD_DEFAULT, "omp_set_num_threads"));
+  thread_local const bool done = (set_threads ? set_threads(1) : void(), true);
+  (void)done;
+}
+
+template <class T>
+void gemm(const GemmSizes& sizes, const T* a, Side side_a, const T* b, Side side_b, T* c, bool accumulate) {
+  if (sizes.elements() == 0) return;
+  if (sizes.inner == 0) {
+    if (!accumulate) std::fill_n(c, sizes.elements(), T(0));
+    return;
+  }
+  multiply(sizes, a, side_a, b, side_b, c, accumulate);
+}
+
+#define TROUPE_GEMM(T) template void gemm<T>(const GemmSizes&, const T*, Side, const T*, Side, T*, bool);
+TROUPE_GEMM(float)
+TROUPE_GEMM(double)
+TROUPE_GEMM(half)
+TROUPE_GEMM(bfloat16)
+TROUPE_GEMM(std::int16_t)
+TROUPE_GEMM(std::int32_t)
+TROUPE_GEMM(std::int64_t)
+TROUPE_GEMM(complex64)
+TROUPE_GEMM(complex128)
+#undef TROUPE_GEMM
+
+}  // namespace troupe

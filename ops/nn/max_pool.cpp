@@ -1,0 +1,79 @@
+// Largest values of windows.
+#include <troupe/ops/kernel.hpp>
+#include <troupe/ops/nn/pool.hpp>
+
+namespace troupe {
+
+namespace {
+
+template <class T>
+Status max_pool(Call& call, const In<T>& input, const PoolOptions& options) {
+  TRY_ASSIGN(auto p, pool_sizes(options, input.shape()));
+  const Shape shape = pooled_shape(p);
+  T* out = call.alloc<T>(0, shape);
+  if (shape.elements() == 0) return absl::OkStatus();
+  const std::int64_t depth = p.depth / p.depth_window;
+  std::fill_n(out, shape.elements(), Eigen::NumTraits<T>::lowest());
+  for (std::int64_t b = 0; b < p.batch; ++b) {
+    const T* image = input.data() + b * p.inputs() * p.depth;
+    for (std::int64_t at = 0; at < p.positions(); ++at, out += depth)
+      for_each_pixel(p, at, [&](std::int64_t pixel) {
+        const T* values = image + pixel * p.depth;
+        for (std::int64_t c = 0; c < depth; ++c)
+          for (std::int64_t k = 0; k < p.depth_window; ++k) {
+            const T value = values[c * p.depth_window + k];
+            if (!(value < out[c])) out[c] = value;
+          }
+      });
+  }
+  return absl::OkStatus();
+}
+
+template <class T, class I>
+Status max_pool_with_places(Call& call, const In<T>& input, const PoolOptions& options, bool batch_in_index) {
+  TRY(check_max_pool_options(options, "MaxPoolingOp"));
+  if (input.dims() != 4) return invalid("tensor_in must be 4-dimensional (2)");
+  TRY_ASSIGN(auto p, pool_sizes(options, input.shape()));
+  if (p.depth_window != 1) return unimplemented("MaxPoolWithArgmax does not support pooling across depth");
+  const Shape shape = pooled_shape(p);
+  T* out = call.alloc<T>(0, shape);
+  I* places = call.alloc<I>(1, shape);
+  std::vector<std::int64_t> largest;
+  const std::int64_t image_size = p.inputs() * p.depth;
+  for (std::int64_t b = 0; b < p.batch && p.depth > 0; ++b) {
+    const T* image = input.data() + b * image_size;
+    for (std::int64_t at = 0; at < p.positions(); ++at, out += p.depth, places += p.depth) {
+      find_largest(p, image, at, largest);
+      for (std::int64_t c = 0; c < p.depth; ++c) {
+        const std::int64_t place = largest[static_cast<std::size_t>(c)];
+        out[c] = place < 0 ? Eigen::NumTraits<T>::lowest() : image[place];
+        places[c] = static_cast<I>(place < 0 ? -1 : place + (batch_in_index ? b * image_size : 0));
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+using PoolTypes = types<half, bfloat16, float, double, std::int32_t, std::int64_t, std::uint8_t, std::int16_t, std::int8_t, std::uint16_t>;
+
+}  // namespace
+
+void add_max_pool(Registry& ops) {
+  ops.add("MaxPool", PoolTypes{}, []<class T>(Call& call, In<T> input, const PoolOptions& options) -> Status {
+    TRY(check_max_pool_options(options, "MaxPoolingOp"));
+    return max_pool(call, input, options);
+  });
+  ops.add("MaxPoolV2", PoolTypes{},
+          []<class T>(Call& call, In<T> input, In<std::int32_t> ksize, In<std::int32_t> strides, const PoolOptions& options) -> Status {
+            if (options.channels_first) return invalid("Default MaxPoolingOp only supports NHWC on device type CPU");
+            TRY_ASSIGN(auto o, with_inputs(options, ksize, strides));
+            return max_pool(call, input, o);
+          });
+  ops.add("MaxPoolWithArgmax", On<"T", reals>{}, On<"Targmax", indices>{},
+          []<class T, class I>(Call& call, In<T> input, Gives<I>, const PoolOptions& options, Attr<"include_batch_in_index", bool> batch) {
+            return max_pool_with_places<T, I>(call, input, options, *batch);
+          });
+  ops.cost({"MaxPool", "MaxPoolV2", "MaxPoolWithArgmax"}, 10);
+}
+
+}  // namespace troupe

@@ -1,0 +1,51 @@
+// Look-up of resources with TensorFlow's texts.
+#include <troupe/ops/resources/store.hpp>
+
+namespace troupe {
+namespace {
+
+std::string key_of(const std::string& name, std::string_view type) {
+  std::string key;
+  key.reserve(name.size() + 1 + type.size());
+  key.append(name).push_back('\0');
+  return key.append(type);
+}
+
+}  // namespace
+
+void ResourceStore::put(const std::string& container, const std::string& name, const char* type, std::shared_ptr<Resource> resource) {
+  containers_[container][key_of(name, type)] = std::move(resource);
+}
+
+StatusOr<std::shared_ptr<Resource>> ResourceStore::find_any(const std::string& container, const std::string& name, std::string_view type) const {
+  auto in = containers_.find(container);
+  if (in == containers_.end())
+    return not_found("Container {} does not exist. (Could not find resource: {}/{})", container, container, name);
+  auto found = in->second.find(key_of(name, type));
+  if (found == in->second.end()) return not_found("Resource {}/{}/{} does not exist.", container, name, type);
+  return found->second;
+}
+
+Status ResourceStore::wrong_type(const ResourceHandle& handle, std::string_view wanted) {
+  return invalid("Trying to access resource {} located in device {} using the wrong type. Expected {} got {}", handle.name,
+                 handle.device, wanted, handle.type_name);
+}
+
+Status ResourceStore::erase(const std::string& container, const std::string& name, std::string_view type) {
+  auto found = find_any(container, name, type);
+  if (!found.ok()) return found.status();
+  containers_[container].erase(key_of(name, type));
+  return absl::OkStatus();
+}
+
+void ResourceStore::erase_container(const std::string& container) { containers_.erase(container); }
+
+std::vector<std::string> ResourceStore::describe() const {
+  std::vector<std::string> lines;
+  for (const auto& [container, resources] : containers_)
+    for (const auto& [key, resource] : resources)
+      lines.push_back(fmt::format("{}/{}: {}", container, key.c_str(), resource->describe()));
+  return lines;
+}
+
+}  // namespace troupe

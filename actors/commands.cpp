@@ -5,6 +5,11 @@ namespace troupe {
 
 std::string version() { return "troupe " TROUPE_VERSION; }
 
-void declare_commands(CLI::App& app, int& result) { declare_node(app, result); }
+void declare_commands(CLI::App& app, int& result) {
+  declare_node(app, result);
+  declare_local(app, result);
+  declare_doctor(app, result);
+  declare_demo(app, result);
+}
 
 }  // namespace troupe

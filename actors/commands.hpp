@@ -16,5 +16,8 @@ void declare_commands(CLI::App& app, int& result);
 
 // One each, in a file of its own.
 void declare_node(CLI::App& app, int& result);
+void declare_local(CLI::App& app, int& result);
+void declare_doctor(CLI::App& app, int& result);
+void declare_demo(CLI::App& app, int& result);
 
 }  // namespace troupe

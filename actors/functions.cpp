@@ -2,6 +2,7 @@
 #include <troupe/actors/functions.hpp>
 
 #include <troupe/ops/function_body.hpp>
+#include <troupe/ops/lowering.hpp>
 
 namespace troupe {
 
@@ -19,6 +20,7 @@ StatusOr<std::shared_ptr<const Plan>> FunctionRunner::compile(Execution& from, c
   const auto* definition = library ? library->find(function.name()) : nullptr;
   if (!definition) return not_found("Function {} is not defined.", function.name());
   TRY_ASSIGN(Graph graph, instantiate(*definition, function.attr(), library));
+  TRY(lower_functions(graph));
   for (Node& node : graph.nodes()) node.device = from.device;
   TRY_ASSIGN(compiled.plan, Plan::compile(graph, all_kernels(), compiled.kernels));
   compiled.library = library;

@@ -168,6 +168,7 @@ Answer<wire::ExtendSessionResponse> SessionState::extend(Asked<wire::ExtendSessi
   Graph grown = *graph;
   if (Status status = library->add(request->graph_def().library()); !status.ok()) return to_caf(status);
   if (Status status = grown.extend(request->graph_def()); !status.ok()) return to_caf(status);
+  unsettle(grown);
   if (Status status = place_all(grown); !status.ok()) return to_caf(status);
   graph = std::move(grown);
   auto reply = pack<wire::ExtendSessionResponse>();

@@ -80,7 +80,7 @@ struct StepState {
     request->step_id = step_id;
     request->is_partial = partial;
     request->store_errors_in_response_body = true;
-    request->request_id = static_cast<std::int64_t>(next_call_number());
+    request->request_id = random_request_id();
     const bool trace = order.options.trace_level() >= wire::RunOptions::HARDWARE_TRACE || order.options.trace_level() == wire::RunOptions::SOFTWARE_TRACE;
     request->options.set_record_timeline(trace);
     request->options.set_record_costs(trace);
@@ -108,7 +108,12 @@ struct StepState {
 
   void arrived(const std::string& task, const Status& status, RunGraphResponse& response) {
     --running;
-    if (!status.ok()) fail(prepend_text(fmt::format("From {}:\n", task), status));
+    if (!status.ok()) {
+      Status failed = prepend_text(fmt::format("From {}:\n", task), status);
+      // Who answers that it was cancelled after we cancelled it has no cause of its own.
+      const bool our_doing = (!failures.empty() || !cancelled_because.ok()) && status.code() == Code::kCancelled;
+      fail(our_doing ? as_derived(std::move(failed)) : std::move(failed));
+    }
     for (auto& tensor : response.received) reply->tensors.push_back(std::move(tensor));
     for (auto& stats : *response.step_stats.mutable_dev_stats()) metadata.mutable_step_stats()->add_dev_stats()->Swap(&stats);
     for (auto& graph : response.partition_graphs) metadata.add_partition_graphs()->Swap(&graph);

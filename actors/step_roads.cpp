@@ -105,7 +105,7 @@ void StepRoads::ask(const Actor& source, const std::string& key, Receiver receiv
   auto request = pack<RecvTensorRequest>();
   request->step_id = step_;
   request->rendezvous_key = key;
-  request->request_id = static_cast<std::int64_t>(next_call_number());
+  request->request_id = random_request_id();
   request.call = next_call_number();
   const auto call = request.call;
   if (cancellation_.cancelled()) return receiver(cancellation_.reason());

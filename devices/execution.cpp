@@ -250,8 +250,8 @@ void Execution::finish_node(const Ready& ready, const PlanNode& p, Status status
 
 void Execution::fail(const PlanNode& p, Status status) {
   if (!status_.ok()) return;
-  // What a Recv passes on has its own annotation already; the Recv adds its bare name, as TensorFlow does.
-  const bool passed_on = p.transfer && p.inputs == 0;
+  // A text that names its node already, passed on by a Recv, gets the bare name of who passed it, as TensorFlow does.
+  const bool passed_on = text_of(status).find("{{node ") != std::string::npos;
   status = append_text(status, passed_on ? fmt::format("\n\t [[{}]]", p.facts.name) : fmt::format("\n\t [[{{{{node {}}}}}]]", p.facts.name));
   status_ = status;
   ready_.clear();

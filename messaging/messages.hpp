@@ -36,6 +36,8 @@ struct CancelCall {
 
 /// A number that no other call of this process has.
 std::uint64_t next_call_number();
+/// A number by which a receiver knows a repeated request, whoever sends it: random, never 0.
+std::int64_t random_request_id();
 
 struct NamedTensor {
   std::string name;

@@ -117,6 +117,9 @@ int Graph::find(const std::string& name) const {
 }
 
 StatusOr<int> Graph::add(wire::NodeDef def, std::vector<Edge> inputs, std::vector<int> controls, std::string device) {
+  def.clear_input();
+  for (const Edge& e : inputs) def.add_input(e.output == 0 ? node(e.node).name() : fmt::format("{}:{}", node(e.node).name(), e.output));
+  for (int c : controls) def.add_input("^" + node(c).name());
   TRY(append(def));
   Node& node = nodes_.back();
   node.inputs = std::move(inputs);

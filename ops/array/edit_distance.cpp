@@ -10,11 +10,11 @@
 namespace troupe {
 namespace {
 
-struct Sparse {
+struct Sequences {
   const Tensor &indices, &values, &shape;
 };
 
-Status check_parts(const Sparse& hypothesis, const Sparse& truth) {
+Status check_parts(const Sequences& hypothesis, const Sequences& truth) {
   for (auto [s, name] : {std::pair{&hypothesis, "hypothesis"}, {&truth, "truth"}})
     if (s->indices.rank() != 2) return invalid("{}_indices should be a matrix, but got shape: {}", name, s->indices.shape());
   for (auto [s, name] : {std::pair{&hypothesis, "hypothesis"}, {&truth, "truth"}})
@@ -54,12 +54,12 @@ std::int64_t levenshtein(std::span<const T> s, std::span<const T> t) {
 }
 
 template <class T>
-std::span<const T> sequence(const Sparse& s, const SparseGroups& group) {
+std::span<const T> sequence(const Sequences& s, const SparseGroups& group) {
   return s.values.values<T>().subspan(static_cast<std::size_t>(group.first()), static_cast<std::size_t>(group.last() - group.first()));
 }
 
 template <class T>
-Status distances(const Sparse& hypothesis, const Sparse& truth, bool normalize, Tensor& out) {
+Status distances(const Sequences& hypothesis, const Sequences& truth, bool normalize, Tensor& out) {
   const auto rank = static_cast<std::size_t>(truth.shape.size());
   const Dims steps = steps_of(out.shape());
   SparseGroups h(hypothesis.indices, rank), t(truth.indices, rank);
@@ -87,7 +87,7 @@ Status distances(const Sparse& hypothesis, const Sparse& truth, bool normalize, 
   return absl::OkStatus();
 }
 
-Status edit_distance(Call& call, const Sparse& hypothesis, const Sparse& truth, bool normalize) {
+Status edit_distance(Call& call, const Sequences& hypothesis, const Sequences& truth, bool normalize) {
   TRY(check_parts(hypothesis, truth));
   Dims dims, h = as_dims(hypothesis.shape), t = as_dims(truth.shape);
   for (std::size_t d = 0; d + 1 < h.size(); ++d) dims.push_back(std::max(h[d], t[d]));

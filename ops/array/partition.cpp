@@ -6,7 +6,7 @@
 namespace troupe {
 namespace {
 
-bool starts_with(const Shape& shape, const Shape& prefix) {
+bool begins_with(const Shape& shape, const Shape& prefix) {
   return shape.rank() >= prefix.rank() && std::equal(prefix.begin(), prefix.end(), shape.begin());
 }
 
@@ -22,7 +22,7 @@ Shape shape_of_rows(std::int64_t rows, std::span<const std::int64_t> dims) {
 }
 
 Status dynamic_partition(Call& call, const Tensor& data, const Tensor& partitions, std::int64_t count) {
-  if (!starts_with(data.shape(), partitions.shape()))
+  if (!begins_with(data.shape(), partitions.shape()))
     return invalid("data.shape must start with partitions.shape, got data.shape = {}, partitions.shape = {}", data.shape(), partitions.shape());
   std::vector<std::int64_t> sizes(static_cast<std::size_t>(count), 0);
   const auto which = partitions.values<std::int32_t>();
@@ -51,7 +51,7 @@ Status dynamic_partition(Call& call, const Tensor& data, const Tensor& partition
 StatusOr<std::int64_t> check_stitch(List indices, List data) {
   std::int64_t last = -1;
   for (int i = 0; i < indices.size(); ++i) {
-    if (!starts_with(data[i].shape(), indices[i].shape()))
+    if (!begins_with(data[i].shape(), indices[i].shape()))
       return invalid("data[{}].shape = {} does not start with indices[{}].shape = {}", i, data[i].shape(), i, indices[i].shape());
     const auto first = row_dims(data[0], indices[0]), here = row_dims(data[i], indices[i]);
     if (!std::equal(first.begin(), first.end(), here.begin(), here.end()))

@@ -6,10 +6,10 @@
 namespace troupe {
 namespace {
 
-using Sizes = std::vector<std::int64_t>;
+using Lengths = std::vector<std::int64_t>;
 
-/// Sizes for [batch, space…, depth]: windows go through space only.
-Status check_sizes(const Sizes& sizes, std::size_t space, const char* name) {
+/// Lengths for [batch, space…, depth]: windows go through space only.
+Status check_sizes(const Lengths& sizes, std::size_t space, const char* name) {
   if (sizes.size() < space + 2) return invalid("{} requires {} dimensions", name, space + 2);
   if (sizes[0] != 1 || sizes[space + 1] != 1) return unimplemented("Only support {} across space.", name);
   for (std::size_t d = 1; d <= space; ++d)
@@ -53,7 +53,7 @@ void copy_windows(const Tensor& x, Tensor& out, const std::vector<Window>& windo
   }
 }
 
-Status extract(Call& call, const Tensor& x, const Sizes& ksizes, const Sizes& strides, const Sizes& rates, const std::string& padding,
+Status extract(Call& call, const Tensor& x, const Lengths& ksizes, const Lengths& strides, const Lengths& rates, const std::string& padding,
                std::size_t space) {
   TRY(check_sizes(ksizes, space, "ksizes"));
   TRY(check_sizes(strides, space, "strides"));
@@ -79,15 +79,15 @@ Status extract(Call& call, const Tensor& x, const Sizes& ksizes, const Sizes& st
 }  // namespace
 
 void add_patches(Registry& ops) {
-  using Ksizes = Attr<"ksizes", Sizes>;
-  using Strides = Attr<"strides", Sizes>;
+  using Ksizes = Attr<"ksizes", Lengths>;
+  using Strides = Attr<"strides", Lengths>;
   using PaddingText = Attr<"padding", std::string>;
   add_for(ops, "ExtractImagePatches", {{"T", dtypes::numeric()}},
-          [](Call& call, Any x, Ksizes ksizes, Strides strides, Attr<"rates", Sizes> rates, PaddingText padding) {
+          [](Call& call, Any x, Ksizes ksizes, Strides strides, Attr<"rates", Lengths> rates, PaddingText padding) {
             return extract(call, x.tensor, *ksizes, *strides, *rates, *padding, 2);
           });
   add_for(ops, "ExtractVolumePatches", {{"T", dtypes::real()}}, [](Call& call, Any x, Ksizes ksizes, Strides strides, PaddingText padding) {
-    return extract(call, x.tensor, *ksizes, *strides, Sizes(5, 1), *padding, 3);
+    return extract(call, x.tensor, *ksizes, *strides, Lengths(5, 1), *padding, 3);
   });
 }
 

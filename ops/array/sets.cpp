@@ -3,7 +3,9 @@
 #include <troupe/ops/array/storage.hpp>
 #include <troupe/ops/families.hpp>
 
-#include <optional>
+#include <algorithm>
+#include <cctype>
+#include <iterator>
 
 namespace troupe {
 namespace {
@@ -93,7 +95,7 @@ StatusOr<SetOp> set_op(std::string name) {
 }
 
 template <class T>
-Set<T> apply(SetOp op, const Set<T>& a, const Set<T>& b) {
+Set<T> combined(SetOp op, const Set<T>& a, const Set<T>& b) {
   Set<T> result;
   auto into = std::back_inserter(result);
   if (op == SetOp::a_minus_b) std::ranges::set_difference(a, b, into);
@@ -158,7 +160,7 @@ Status dense_dense(Call& call, In<T> a, In<T> b, SetOp op) {
   TRY_ASSIGN(const Shape groups, common_group_shape(a.shape(), b.shape()));
   Result<T> result;
   TRY(for_each_row(groups, [&](auto key, std::int64_t row) {
-    result.add(key, apply(op, dense_set<T>(a.tensor, row), dense_set<T>(b.tensor, row)));
+    result.add(key, combined(op, dense_set<T>(a.tensor, row), dense_set<T>(b.tensor, row)));
     return absl::OkStatus();
   }));
   result.write(call, groups);
@@ -177,7 +179,7 @@ Status dense_sparse(Call& call, In<T> a, const Sparse& b, SetOp op, bool validat
       TRY_ASSIGN(set, make_set<T>(b, shape, other));
       other.next();
     }
-    result.add(key, apply(op, dense_set<T>(a.tensor, row), set));
+    result.add(key, combined(op, dense_set<T>(a.tensor, row), set));
     return absl::OkStatus();
   }));
   result.write(call, groups);
@@ -204,7 +206,7 @@ Status sparse_sparse(Call& call, const Sparse& a, const Sparse& b, SetOp op, boo
       TRY_ASSIGN(set_b, make_set<T>(b, shape_b, at_b));
       at_b.next();
     }
-    result.add(key, apply(op, set_a, set_b));
+    result.add(key, combined(op, set_a, set_b));
   }
   result.write(call, groups);
   return absl::OkStatus();
@@ -227,20 +229,20 @@ Status set_size(Call& call, const Sparse& s, bool validate) {
 }  // namespace
 
 void add_sets(Registry& ops) {
-  using Name = Attr<"set_operation", std::string>;
+  using Operation = Attr<"set_operation", std::string>;
   using Validate = Attr<"validate_indices", bool>;
   using Ints = In<std::int64_t>;
-  ops.add("DenseToDenseSetOperation", set_types{}, []<class T>(Call& call, In<T> a, In<T> b, Name name) -> Status {
+  ops.add("DenseToDenseSetOperation", set_types{}, []<class T>(Call& call, In<T> a, In<T> b, Operation name) -> Status {
     TRY_ASSIGN(const SetOp op, set_op(*name));
     return dense_dense<T>(call, a, b, op);
   });
   ops.add("DenseToSparseSetOperation", set_types{},
-          []<class T>(Call& call, In<T> a, Ints indices, In<T> values, Ints shape, Name name, Validate validate) -> Status {
+          []<class T>(Call& call, In<T> a, Ints indices, In<T> values, Ints shape, Operation name, Validate validate) -> Status {
             TRY_ASSIGN(const SetOp op, set_op(*name));
             return dense_sparse<T>(call, a, {indices.tensor, values.tensor, shape.tensor}, op, validate);
           });
   ops.add("SparseToSparseSetOperation", set_types{},
-          []<class T>(Call& call, Ints i1, In<T> v1, Ints s1, Ints i2, In<T> v2, Ints s2, Name name, Validate validate) -> Status {
+          []<class T>(Call& call, Ints i1, In<T> v1, Ints s1, Ints i2, In<T> v2, Ints s2, Operation name, Validate validate) -> Status {
             TRY_ASSIGN(const SetOp op, set_op(*name));
             return sparse_sparse<T>(call, {i1.tensor, v1.tensor, s1.tensor}, {i2.tensor, v2.tensor, s2.tensor}, op, validate);
           });

@@ -14,11 +14,6 @@ struct Blocks {
   std::size_t dims() const { return block.size(); }
   /// For position `which` within the block, the walk over its elements from space to batch.
   Walk walk(std::int64_t which) const;
-  std::int64_t positions() const {
-    std::int64_t n = 1;
-    for (std::int64_t b : block) n *= b;
-    return n;
-  }
 };
 
 Walk Blocks::walk(std::int64_t which) const {
@@ -112,7 +107,7 @@ Status batch_to_space(Call& call, const Tensor& x, Blocks blocks) {
 
 StatusOr<Blocks> square_blocks(const Tensor& x, std::int64_t size, const Tensor& sides, const char* name) {
   if (x.rank() != 4) return invalid("Input rank should be: {}instead of: {}", 4, x.rank());
-  return read_blocks(x, Tensor::vector<std::int64_t>({size, size}), sides, name);
+  return read_blocks(x, Tensor::vector(std::vector<std::int64_t>{size, size}), sides, name);
 }
 
 }  // namespace

@@ -16,15 +16,18 @@ Walk blocks_to_depth(std::int64_t batch, std::int64_t h, std::int64_t w, std::in
   return walk;
 }
 
-Status check_format(const std::string& format, const char* op) {
-  if (format == "NHWC") return absl::OkStatus();
-  return unimplemented("Only NHWC data_format supported on CPU. {} got {}", op, format);
+Status check_attributes(std::int64_t size, const std::string& format) {
+  // What is larger would overflow when squared, and blocks no image.
+  constexpr std::int64_t largest = 32767;
+  if (size < 2 || size > largest) return invalid("Block size should be > 1, but was: {}", size);
+  if (format != "NHWC") return unimplemented("Only NHWC data_format supported on CPU. Got {}", format);
+  return absl::OkStatus();
 }
 
 Status space_to_depth(Call& call, const Tensor& x, std::int64_t size) {
   if (x.rank() != 4) return invalid("Input rank should be 4 instead of {}", x.rank());
   const std::int64_t h = x.dim(1), w = x.dim(2);
-  if (size < 1 || h % size != 0 || w % size != 0)
+  if (h % size != 0 || w % size != 0)
     return invalid("Image width {} and height {} should be divisible by block_size: {}", w, h, size);
   TRY_ASSIGN(const Shape shape, Shape::checked(Shape{x.dim(0), h / size, w / size, x.dim(3) * size * size}.dims()));
   copy_along(blocks_to_depth(x.dim(0), h / size, w / size, size, x.dim(3)), x, call.alloc(0, x.dtype(), shape));
@@ -33,7 +36,7 @@ Status space_to_depth(Call& call, const Tensor& x, std::int64_t size) {
 
 Status depth_to_space(Call& call, const Tensor& x, std::int64_t size) {
   if (x.rank() != 4) return invalid("Input rank should be: 4 instead of: {}", x.rank());
-  if (size < 1 || x.dim(3) % (size * size) != 0)
+  if (x.dim(3) % (size * size) != 0)
     return invalid("Input depth dimension {} should be divisible by: {}", x.dim(3), size * size);
   const std::int64_t depth = x.dim(3) / (size * size);
   TRY_ASSIGN(const Shape shape, Shape::checked(Shape{x.dim(0), x.dim(1) * size, x.dim(2) * size, depth}.dims()));
@@ -49,11 +52,11 @@ void add_space_depth(Registry& ops) {
   using Size = Attr<"block_size", std::int64_t>;
   using Format = Attr<"data_format", std::string>;
   add_for(ops, "SpaceToDepth", {{"T", dtypes::all() + DTypes{DType::qi8}}}, [](Call& call, Any x, Size size, Format format) -> Status {
-    TRY(check_format(*format, "SpaceToDepth"));
+    TRY(check_attributes(size, *format));
     return space_to_depth(call, x.tensor, size);
   });
   add_for(ops, "DepthToSpace", {{"T", dtypes::all()}}, [](Call& call, Any x, Size size, Format format) -> Status {
-    TRY(check_format(*format, "DepthToSpace"));
+    TRY(check_attributes(size, *format));
     return depth_to_space(call, x.tensor, size);
   });
 }

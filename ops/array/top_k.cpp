@@ -3,6 +3,7 @@
 #include <troupe/ops/families.hpp>
 
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 namespace troupe {

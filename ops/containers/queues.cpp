@@ -10,22 +10,22 @@ namespace {
 struct Declaration {
   Exit exit;
   QueueFacts facts;
-  std::string node;
+  std::string op;
 
   static StatusOr<Declaration> make(Binding& binding) {
     Declaration d;
-    TRY_ASSIGN(d.exit, Exit::make(binding));
+    TRY_ASSIGN(d.exit, Exit::make_private(binding));
     QueueFacts& f = d.facts;
     f.kind = binding.node().op();
     if (f.kind.ends_with("V2")) f.kind.resize(f.kind.size() - 2);
     f.name = d.exit.where.name;
-    d.node = binding.node().name();
+    d.op = binding.node().op();
     TRY_ASSIGN(f.capacity, binding.attr<std::int32_t>("capacity"));
     TRY_ASSIGN(f.types, binding.attr<std::vector<DType>>("component_types"));
     TRY_ASSIGN(f.shapes, binding.attr<std::vector<PartialShape>>("shapes"));
     if (f.kind == "PriorityQueue") {
       f.types.insert(f.types.begin(), DType::i64);
-      f.shapes.insert(f.shapes.begin(), PartialShape(Shape{}));
+      if (!f.shapes.empty()) f.shapes.insert(f.shapes.begin(), PartialShape(Shape{}));
     }
     if (f.types.empty()) return invalid("Empty component types for queue {}", f.name);
     if (!f.shapes.empty() && f.shapes.size() != f.types.size())
@@ -61,15 +61,15 @@ std::vector<DType> types_of(const Tuple& tuple) {
 }
 
 Status check_priority(const Queue& queue, const Tuple& tuple, bool batch) {
-  if (queue.facts().kind != "PriorityQueue" || batch || tuple[0].rank() == 0) return absl::OkStatus();
+  if (queue.facts().kind != "PriorityQueue" || tuple[0].rank() == (batch ? 1 : 0)) return absl::OkStatus();
   return invalid("PriorityQueue priority index component must be a scalar, but shape is: {}", tuple[0].shape());
 }
 
 void enqueue(Call& call, Step& step, Queue& queue, const List& components, bool batch, Done done) {
   Tuple tuple = tuple_of(components);
   Status status = match_signature(call, types_of(tuple), queue.facts().types, {}, {});
-  if (status.ok()) status = check_priority(queue, tuple, batch);
   if (status.ok()) status = batch ? queue.check_batch(tuple) : queue.check_tuple(tuple);
+  if (status.ok()) status = check_priority(queue, tuple, batch);
   if (!status.ok()) return done(status);
   if (batch) queue.enqueue_many(step, std::move(tuple), std::move(done));
   else queue.enqueue(step, std::move(tuple), std::move(done));
@@ -94,8 +94,11 @@ void dequeue_many(Call& call, Step& step, Queue& queue, std::int32_t count, bool
 void add_queues(Registry& ops) {
   ops.add({"FIFOQueue", "FIFOQueueV2", "PaddingFIFOQueue", "PaddingFIFOQueueV2", "RandomShuffleQueue", "RandomShuffleQueueV2", "PriorityQueue", "PriorityQueueV2"},
           [](Call& call, Step& step, State<Declaration> d) {
-            return d->exit.open<Queue>(call, step, [&]() -> StatusOr<std::shared_ptr<Queue>> { return std::make_shared<Queue>(d->facts); },
-                                       [&](const Queue& queue) { return queue.check_same(d->facts, d->node); });
+            const auto make = [&]() -> StatusOr<std::shared_ptr<Queue>> {
+              d->facts.name = d->exit.where.name;
+              return std::make_shared<Queue>(d->facts);
+            };
+            return d->exit.open<Queue>(call, step, make, [&](const Queue& queue) { return queue.check_same(d->facts, d->op); });
           });
 
   ops.add({"QueueEnqueue", "QueueEnqueueV2"}, [](Call& call, Step& step, Shared<Queue> queue, List components, Done done) {

@@ -88,7 +88,7 @@ struct Glimpse {
       at += size / 2;
     }
     if (centered || version == 2) at -= half_window;
-    return static_cast<std::int64_t>(std::clamp(at, -1e9f, 1e9f));
+    return std::isfinite(at) ? static_cast<std::int64_t>(std::clamp(at, -1e9f, 1e9f)) : image;
   }
 };
 

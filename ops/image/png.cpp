@@ -40,12 +40,13 @@ struct Reader {
     if (png_get_color_type(png, info) != PNG_COLOR_TYPE_PALETTE) return png_get_channels(png, info);
     return png_get_valid(png, info, PNG_INFO_tRNS) ? 4 : 3;
   }
-  void convert(int channels, int bits);
+  bool convert(int channels, int bits);
   bool read_rows(png_bytep first, std::size_t row_bytes, std::int64_t height);
 };
 
 /// Tells libpng how to make what is wanted of what is there; the order of calls matters to it.
-void Reader::convert(int channels, int bits) {
+bool Reader::convert(int channels, int bits) {
+  if (setjmp(png_jmpbuf(png))) return false;
   const int type = png_get_color_type(png, info), depth = png_get_bit_depth(png, info);
   const bool has_alpha = type & PNG_COLOR_MASK_ALPHA, has_mask = png_get_valid(png, info, PNG_INFO_tRNS);
   if (channels % 2 == 0) {
@@ -63,6 +64,7 @@ void Reader::convert(int channels, int bits) {
   if (gray && depth < 8) png_set_expand_gray_1_2_4_to_8(png);
   if (want_gray && !gray) png_set_rgb_to_gray(png, PNG_ERROR_ACTION_NONE, 0.299, 0.587);
   if (!want_gray && gray) png_set_gray_to_rgb(png);
+  return true;
 }
 
 bool Reader::read_rows(png_bytep first, std::size_t row_bytes, std::int64_t height) {
@@ -95,10 +97,7 @@ StatusOr<Pixels<Sample>> decode_png(std::string_view file, int channels) {
   const bool narrow = png_get_bit_depth(reader.png, reader.info) <= 8;
   Pixels<Sample> image;
   TRY(image.resize(png_get_image_height(reader.png, reader.info), png_get_image_width(reader.png, reader.info), channels));
-  if (!setjmp(png_jmpbuf(reader.png)))
-    reader.convert(channels, 8 * static_cast<int>(sizeof(Sample)));
-  else
-    return invalid("Invalid PNG. Failed to initialize decoder.");
+  if (!reader.convert(channels, 8 * static_cast<int>(sizeof(Sample)))) return invalid("Invalid PNG. Failed to initialize decoder.");
   if (!reader.read_rows(reinterpret_cast<png_bytep>(image.samples.data()), static_cast<std::size_t>(image.row()) * sizeof(Sample), image.height))
     return invalid("Invalid PNG data, size {}", file.size());
   if constexpr (sizeof(Sample) == 2)
@@ -134,9 +133,9 @@ std::string encode_png(const Sample* samples, std::int64_t height, std::int64_t 
   return out;
 }
 
-template StatusOr<Pixels<std::uint8_t>> decode_png(std::string_view, int);
-template StatusOr<Pixels<std::uint16_t>> decode_png(std::string_view, int);
-template std::string encode_png(const std::uint8_t*, std::int64_t, std::int64_t, int, int);
-template std::string encode_png(const std::uint16_t*, std::int64_t, std::int64_t, int, int);
+template StatusOr<Pixels<std::uint8_t>> decode_png<std::uint8_t>(std::string_view, int);
+template StatusOr<Pixels<std::uint16_t>> decode_png<std::uint16_t>(std::string_view, int);
+template std::string encode_png<std::uint8_t>(const std::uint8_t*, std::int64_t, std::int64_t, int, int);
+template std::string encode_png<std::uint16_t>(const std::uint16_t*, std::int64_t, std::int64_t, int, int);
 
 }  // namespace troupe

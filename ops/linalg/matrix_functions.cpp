@@ -15,9 +15,9 @@ enum class Function { exponential, logarithm, root };
 /// Real matrices are computed as complex ones too: one instance of Eigen's code does for all types.
 Eigen::MatrixXcd apply(Function function, const Eigen::MatrixXcd& a) {
   switch (function) {
-    case Function::exponential: return a.exp();
-    case Function::logarithm: return a.log();
-    default: return a.sqrt();
+    case Function::exponential: return Eigen::MatrixXcd(a.exp());
+    case Function::logarithm: return Eigen::MatrixXcd(a.log());
+    default: return Eigen::MatrixXcd(a.sqrt());
   }
 }
 

@@ -2,6 +2,7 @@
 #include <troupe/ops/math/special.hpp>
 
 #include <cmath>
+#include <initializer_list>
 #include <limits>
 #include <numbers>
 

@@ -3,6 +3,7 @@
 #include <troupe/ops/nn/conv.hpp>
 #include <troupe/ops/nn/options.hpp>
 
+#include <algorithm>
 #include <vector>
 
 namespace troupe {

@@ -3,6 +3,7 @@
 
 #include <troupe/ops/kernel.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>

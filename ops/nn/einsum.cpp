@@ -96,7 +96,7 @@ StatusOr<Operand<T>> operand(const Tensor& tensor, const Tensor& first, const st
     const std::int64_t n = tensor.dim(i), stride = tensor.shape().elements(i + 1, tensor.rank());
     auto known = sizes.find(label);
     const bool broadcasts = label < 0 && known != sizes.end() && (n == 1 || known->second == 1);
-    if (label < 0 && known != sizes.end() && known->second != n && !broadcasts) 
+    if (label < 0 && known != sizes.end() && known->second != n && !broadcasts)
       return invalid("Invalid broadcasting dimensions: {} vs. {}", first.shape(), tensor.shape());
     if (known != sizes.end() && known->second != n && !broadcasts)
       return invalid("Expected dimension {} at axis {} of the input shaped {} but got dimension {}", known->second, i, tensor.shape(), n);

@@ -52,10 +52,15 @@ void Queue::wait_to_take(Step& step, WaitingLine::Attempt attempt, Done done) {
   settle();
 }
 
-Status Queue::refuse_closed() const { return cancelled("{} '{}' is closed.", facts_.kind, facts_.name); }
+const std::string& Queue::plain_kind() const {
+  static const std::string plain = "FIFOQueue";
+  return facts_.pads() ? plain : facts_.kind;
+}
 
-Status Queue::too_few(std::int64_t requested, std::size_t current) const {
-  return out_of_range("{} '{}' is closed and has insufficient elements (requested {}, current size {})", facts_.kind, facts_.name, requested, current);
+Status Queue::refuse_closed() const { return cancelled("{} '{}' is closed.", plain_kind(), facts_.name); }
+
+Status Queue::too_few(const std::string& kind, std::int64_t requested, std::size_t current) const {
+  return out_of_range("{} '{}' is closed and has insufficient elements (requested {}, current size {})", kind, facts_.name, requested, current);
 }
 
 std::size_t Queue::available() const {
@@ -99,7 +104,7 @@ void Queue::enqueue_many(Step& step, Tuple batch, Done done) {
 void Queue::dequeue(Step& step, Taker take, Done done) {
   auto attempt = [this, take = std::move(take)](Status& status) {
     if (closed_ && shelf_->size() == 0) {
-      status = too_few(1, 0);
+      status = too_few(plain_kind(), 1, 0);
       return Progress::complete;
     }
     if (available() == 0) return Progress::none;
@@ -122,7 +127,7 @@ void Queue::dequeue_many(Step& step, std::int64_t count, bool fewer_at_end, Take
 
 Queue::Progress Queue::go_on(Batching& batching, bool fewer_at_end, const Taker& take, Status& status) {
   if (closed_ && static_cast<std::int64_t>(shelf_->size()) < batching.left) {
-    const Status refusal = too_few(batching.left, shelf_->size());
+    const Status refusal = too_few(facts_.kind, batching.left, shelf_->size());
     give_back(batching);
     if (!fewer_at_end || shelf_->size() == 0) {
       // Somebody who still waits to put may have elements.

@@ -47,7 +47,7 @@ class Queue final : public Resource, public std::enable_shared_from_this<Queue> 
   std::string describe() const override;
 
   /// Refuses a node that declares another queue under the same name.
-  Status check_same(const QueueFacts& other, const std::string& node) const;
+  Status check_same(const QueueFacts& other, const std::string& op) const;
   /// Refuses tuples whose components have wrong types or shapes.
   Status check_tuple(const Tuple& tuple) const;
   Status check_batch(const Tuple& tuple) const;
@@ -76,7 +76,9 @@ class Queue final : public Resource, public std::enable_shared_from_this<Queue> 
   void give_back(Batching& batching);
   Tuple batch_of(const std::vector<Tuple>& elements) const;
   Status refuse_closed() const;
-  Status too_few(std::int64_t requested, std::size_t current) const;
+  Status too_few(const std::string& kind, std::int64_t requested, std::size_t current) const;
+  /// A padding queue calls itself a plain one unless it pads.
+  const std::string& plain_kind() const;
   bool full() const { return shelf_->size() >= capacity_; }
   std::size_t available() const;
   void settle();

@@ -1,6 +1,8 @@
 // What queues refuse, in TensorFlow's words.
 #include <troupe/ops/resources/queue.hpp>
 
+#include <limits>
+
 namespace troupe {
 namespace {
 
@@ -25,8 +27,8 @@ Status check_types(const Tuple& tuple, const std::vector<DType>& types) {
 
 }  // namespace
 
-Status Queue::check_same(const QueueFacts& other, const std::string& node) const {
-  if (facts_.kind != other.kind) return invalid("Shared queue '{}' has type '{}' that does not match type of Node '{}': {}", facts_.name, facts_.kind, node, other.kind);
+Status Queue::check_same(const QueueFacts& other, const std::string& op) const {
+  if (facts_.kind != other.kind) return invalid("Expected {}, found {}", facts_.kind, op);
   const auto capacity = static_cast<std::size_t>(other.capacity < 0 ? std::numeric_limits<std::int32_t>::max() : other.capacity);
   if (capacity_ != capacity) return invalid("Shared queue '{}' has capacity {} but requested capacity was {}", facts_.name, capacity_, capacity);
   if (facts_.types != other.types)

@@ -10,7 +10,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cctype>
 #include <deque>
+#include <map>
 
 namespace troupe {
 namespace {
@@ -130,7 +132,7 @@ StatusOr<float> value_of(std::string_view text, bool spread, std::vector<std::st
     for (Node& node : graph.nodes()) node.def.clear_device();
   TRY(place(graph, request));
   const std::string client = long_name("worker0");
-  TRY_ASSIGN(Graph step, cut_step(graph, {{}, {"out:0"}, {}}, client, 1));
+  TRY_ASSIGN(Graph step, cut_step(graph, {{}, {"out:0"}, {}, {}}, client, 1));
   std::uint64_t counter = 0;
   TRY_ASSIGN(auto parts, partition(std::move(step), [](const std::string&) { return 1; }, &counter));
   parts_used = parts.size();
@@ -247,7 +249,7 @@ const std::string updates = R"(
     cond = LoopCond(less) @/job:worker
     i/switch = Switch(i, cond) @/job:worker
     i/value = Identity(i/switch:1) @/job:worker
-    v/enter = RefEnter(v) frame_name="w" is_constant=true
+    v/enter = RefEnter(v, ^init) frame_name="w" is_constant=true
     five = Const(^i/value) @/job:ps v=5
     add = AssignAdd(v/enter, five)
     one = Const(^add) @/job:worker v=1

@@ -1,7 +1,6 @@
 """The words in which cases are declared: case, refuse, graph, ref, var, feed, steps. See README.md."""
 
 import dataclasses
-import inspect
 import itertools
 from typing import Callable
 
@@ -70,7 +69,6 @@ class Case:
     ops: tuple
     rule: Rule
     alone: bool  # not run in one step with others
-    label: str
     known_shapes: bool = False
     inputs: list | None = None
     attrs: dict | None = None
@@ -79,6 +77,12 @@ class Case:
     @property
     def op(self):
         return self.ops[0]
+
+    @property
+    def label(self):
+        if self.build:
+            return f"{'+'.join(self.ops)} {self.build.__name__}"
+        return _label(self.op, self.inputs, self.attrs)
 
 
 ANCHOR = "anchor"  # a variable outside of all cases
@@ -128,7 +132,7 @@ def case(op, inputs=(), *, ulp=None, sums=None, close=None, check="values", alon
     of inputs before it runs, so that kernels see what is wrong with them, unless known_shapes says so.
     """
     inputs = list(inputs)
-    new = Case(f"{_module}_{next(_numbers)}", (op,), _rule(ulp, sums, close, check), alone, _label(op, inputs, attrs), known_shapes)
+    new = Case(f"{_module}_{next(_numbers)}", (op,), _rule(ulp, sums, close, check), alone, known_shapes)
     new.inputs, new.attrs = inputs, attrs
     ALL.append(new)
     return new
@@ -147,8 +151,7 @@ def graph(*ops, ulp=None, sums=None, close=None, check="values", together=False)
     """
 
     def declare(build):
-        place = f"{build.__name__}:{inspect.getsourcelines(build)[1]}" if build.__name__ == "<lambda>" else build.__name__
-        new = Case(f"{_module}_{next(_numbers)}", tuple(ops), _rule(ulp, sums, close, check), not together, f"{'+'.join(ops)} {place}")
+        new = Case(f"{_module}_{next(_numbers)}", tuple(ops), _rule(ulp, sums, close, check), not together)
         new.build = build
         ALL.append(new)
         return build
@@ -270,7 +273,7 @@ def _placed(new, built, item, at):
 
 def anchor():
     """The anchor as a case, for a stage."""
-    new = Case(ANCHOR, ("AssignVariableOp",), Rule(), True, ANCHOR)
+    new = Case(ANCHOR, ("AssignVariableOp",), Rule(), True)
     built = Built([], {}, [])
     _placed(new, built, var(0.0), 0)
     built.steps.append([f"{ANCHOR}/i0/set"])

@@ -173,7 +173,7 @@ def absolute(feeds):
     def strip(array):
         if array.dtype.kind == "c":
             return np.abs(array).astype(array.dtype)
-        return np.abs(array) if array.dtype.kind in "fi" or array.dtype.name == "bfloat16" else array
+        return np.abs(array) if array.dtype.kind == "f" or array.dtype.name == "bfloat16" else array
 
     return {name: strip(array) for name, array in feeds.items()}
 

@@ -1,5 +1,6 @@
 """Inputs of cases: dtypes, and deterministic values of each dtype by shape and kind."""
 
+import math
 import zlib
 
 import numpy as np
@@ -13,7 +14,6 @@ COMPLEXES = ("complex64", "complex128")
 QUANTIZED = ("qint8", "quint8", "qint32", "qint16", "quint16")
 NUMBERS = FLOATS + INTEGERS + COMPLEXES
 
-_NUMPY_NAMES = {"float16": "half", "float32": "float", "float64": "double"}
 _NUMBER_OF = {
     "float": 1, "double": 2, "int32": 3, "uint8": 4, "int16": 5, "int8": 6, "string": 7, "complex64": 8, "int64": 9,
     "bool": 10, "qint8": 11, "quint8": 12, "qint32": 13, "bfloat16": 14, "qint16": 15, "quint16": 16, "uint16": 17,
@@ -25,17 +25,21 @@ _NAME_OF = {number: name for name, number in _NUMBER_OF.items()}
 
 def number_of(dtype):
     """The number of a DataType from its name, number, or a TensorFlow or NumPy dtype."""
-    if isinstance(dtype, (int, np.integer)) and not isinstance(dtype, bool):
+    if isinstance(dtype, str) and dtype in _NUMBER_OF:
+        return _NUMBER_OF[dtype]
+    if isinstance(dtype, (int, np.integer)):
         return int(dtype)
     if isinstance(dtype, tf.DType):
         return dtype.as_datatype_enum
     if isinstance(dtype, str) and dtype.removesuffix("_ref") in _NUMBER_OF:
-        return _NUMBER_OF[dtype.removesuffix("_ref")] + (100 if dtype.endswith("_ref") else 0)
+        return _NUMBER_OF[dtype.removesuffix("_ref")] + 100
     return tf.as_dtype(dtype).as_datatype_enum
 
 
 def name_of(dtype):
     """The name that TensorFlow's messages give a dtype: float, half, int32, …"""
+    if isinstance(dtype, str) and dtype in _NUMBER_OF:
+        return dtype
     number = number_of(dtype)
     return _NAME_OF[number - 100] + "_ref" if number > 100 else _NAME_OF.get(number, f"DT_{number}")
 
@@ -118,7 +122,7 @@ def values(dtype, *shape, kind="normal", low=None, high=None):
     (largest, smallest), distinct (no value twice), zeros, ones. `low` and `high` (exclusive) give a range instead.
     """
     random, name = _source.random, name_of(dtype)
-    count = int(np.prod(shape, dtype=np.int64))
+    count = math.prod(shape)
     if name == "string":
         letters = [bytes(random.integers(97, 123, random.integers(0, 12)).astype(np.uint8)) for _ in range(count)]
         return _strings(letters).reshape(shape) if count else np.empty(shape, dtype=object)

@@ -87,7 +87,7 @@ TEST(StepCodec, ReadsWhatProtobufWroteHoweverItIsCut) {
 
 TEST(StepCodec, SkipsFieldsItDoesNotKnow) {
   std::string bytes = sample_request().SerializeAsString();
-  const std::string unknown("\xA2\x06\x02hi\xA8\x06\x05\xB1\x06" "12345678\xBD\x06" "1234\xC3\x06\x08\x01\xC4\x06", 32);
+  const std::string unknown("\xA2\x06\x02hi\xA8\x06\x05\xB1\x06" "12345678\xBD\x06" "1234\xC3\x06\x08\x01\xC4\x06", 30);
   auto decoded = decode_run_step(in_pieces(unknown + bytes + unknown, 5));
   ASSERT_TRUE(decoded.ok()) << decoded.status();
   expect_sample(*decoded);
@@ -215,11 +215,13 @@ TEST(StepCodec, TruncatedRequestsAreRefused) {
 }
 
 TEST(StepCodec, DamagedRequestsAreReadAsProtobufReadsThemOrRefused) {
-  const std::string good = sample_request().SerializeAsString();
+  auto small = sample_request();
+  small.mutable_feed()->DeleteSubrange(0, 1);
+  const std::string good = small.SerializeAsString();
   std::mt19937 random(7);
   int accepted = 0, refused = 0;
   for (int round = 0; round < 3000; ++round) {
-    std::string bytes = good.substr(0, 120) + good.substr(good.size() - 500);
+    std::string bytes = good;
     for (int i = 0; i < 3; ++i) bytes[random() % bytes.size()] = static_cast<char>(random());
     if (round % 3 == 0) std::generate(bytes.begin(), bytes.end(), [&] { return static_cast<char>(random() % 24); });
     wire::RunStepRequest proto;
@@ -336,7 +338,7 @@ TEST(StepCodec, RecvTensorRequestsGoThereAndBack) {
 TEST(StepCodec, RecvTensorResponsesAreWrittenAsTensorFlowWritesThem) {
   const auto bytes = [](const RecvTensorResponse& r) { return flat(encode(r)); };
   EXPECT_EQ(bytes({Tensor::scalar(1.0f), false, 0}), std::string("\x0A\x08\x08\x01\x22\x04\0\0\x80\x3F", 10));
-  EXPECT_EQ(bytes({Tensor::vector<std::int8_t>({5}), false, 3}), std::string("\x18\x03\x0A\x09\x08\x06\x12\x04\x12\x02\x08\x01\x22\x01\x05", 15).replace(3, 1, "\x0B"));
+  EXPECT_EQ(bytes({Tensor::vector<std::int8_t>({5}), false, 3}), std::string("\x18\x03\x0A\x0B\x08\x06\x12\x04\x12\x02\x08\x01\x22\x01\x05", 15));
   EXPECT_EQ(bytes({Tensor(), true, 0}), std::string("\x10\x01\x0A\x08\x08\x01\x12\x02\x12\0\x22\0", 12));
 }
 

@@ -1,4 +1,7 @@
-"""Gradient accumulators: dense and sparse, means and sums, stale gradients, what does not fit."""
+"""Gradient accumulators: dense and sparse, means and sums, stale gradients, what does not fit.
+
+Gradients of a wrong type and steps that are no scalars have no case: TensorFlow aborts on them.
+"""
 
 from framework import *
 from values import *
@@ -40,13 +43,11 @@ for by_handle in (False, True):
            "ResourceAccumulatorApplyGradient", "ResourceAccumulatorTakeGradient", "AccumulatorSetGlobalStep", "ResourceAccumulatorSetGlobalStep")
     def refusals(by_handle=by_handle):
         a, op = dense(by_handle, tf.float32, [2, None])
-        apply = lambda g, s=np.int64(0): op("ApplyGradient")(handle=a, local_step=feed(s), gradient=feed(g))
+        apply = lambda g, s=0: op("ApplyGradient")(handle=a, local_step=feed(s, "int64"), gradient=feed(g))
         return steps(
-            apply(f32(3, 2)), apply(f32(2)), apply(f64(2, 2)), apply(f32(2, 2)), apply(f32(2, 3)),
-            apply(f32(2, 2), np.array([0], dtype=np.int64)),
-            op("TakeGradient")(handle=a, num_required=feed(np.int32(0)), dtype=tf.float32),
-            op("TakeGradient")(handle=a, num_required=feed(np.int32(1)), dtype=tf.float64),
-            op("TakeGradient")(handle=a, num_required=feed(np.int32(1)), dtype=tf.float32),
+            apply(f32(3, 2)), apply(f32(2)), apply(f32(2, 2)), apply(f32(2, 3)),
+            op("TakeGradient")(handle=a, num_required=feed(0, "int32"), dtype=tf.float32),
+            op("TakeGradient")(handle=a, num_required=feed(1, "int32"), dtype=tf.float32),
             op("NumAccumulated")(handle=a),
         )  # fmt: skip
 
@@ -86,8 +87,8 @@ def sparse_refusals():
     return steps(
         sparse_apply(a, [4], f32(1, 2)), sparse_apply(a, [1], f32(1, 3)), sparse_apply(a, [1], f32(1)), sparse_apply(a, [1, 2], f32(1, 2)),
         sparse_apply(a, [[1]], f32(1, 2)), sparse_apply(a, [1], f32()), sparse_apply(a, [1], f32(1, 2), (4,)), sparse_apply(a, [1], f32(1, 2), (4, 3)),
-        sparse_apply(b, [1], f32(1, 2)), sparse_apply(b, [1], f32(1, 3)), sparse_apply(b, [1], f32(1)), sparse_apply(b, [1], f64(1, 2)),
-        raw.SparseAccumulatorTakeGradient(handle=b, num_required=feed(np.int32(-1)), dtype=tf.float32),
+        sparse_apply(b, [1], f32(1, 2)), sparse_apply(b, [1], f32(1, 3)), sparse_apply(b, [1], f32(1)),
+        raw.SparseAccumulatorTakeGradient(handle=b, num_required=feed(-1, "int32"), dtype=tf.float32),
         raw.SparseAccumulatorTakeGradient(handle=b, num_required=1, dtype=tf.float32),
     )  # fmt: skip
 

@@ -11,6 +11,7 @@ KINDS = ("FIFOQueue", "PaddingFIFOQueue", "RandomShuffleQueue", "PriorityQueue")
 
 
 def make(kind, types, shapes, version="V2", capacity=10, **more):
+    more.setdefault("shared_name", f"life_of_{kind}{version}")  # private names hold a number that differs
     if kind == "RandomShuffleQueue":
         more.setdefault("seed", 3)
         more.setdefault("seed2", 5)
@@ -72,18 +73,18 @@ def larger_batches_than_room():
 @graph("PaddingFIFOQueueV2", "QueueDequeueManyV2", "QueueDequeueUpToV2")
 def padding():
     types, shapes = [tf.float32, tf.string, tf.int64], [[None], [None, 2], []]
-    q = raw.PaddingFIFOQueueV2(component_types=types, shapes=shapes)
-    puts = [raw.QueueEnqueueV2(handle=q, components=[feed(f32(n)), feed(np.full((3 - n, 2), b"x", dtype=object)), feed(np.int64(n))]) for n in (1, 3, 0, 2)]
+    q = raw.PaddingFIFOQueueV2(component_types=types, shapes=shapes, shared_name="padding")
+    puts = [raw.QueueEnqueueV2(handle=q, components=[feed(f32(n)), feed(np.full((3 - n, 2), b"x", dtype=object)), feed(n, "int64")]) for n in (1, 3, 0, 2)]
     take = raw.QueueDequeueManyV2(handle=q, n=3, component_types=types)
     some = raw.QueueDequeueUpToV2(handle=q, n=3, component_types=types)
     many = raw.QueueEnqueueManyV2(handle=q, components=[feed(f32(2, 4)), feed(np.full((2, 1, 2), b"y", dtype=object)), feed(np.arange(2))])
-    wrong = raw.QueueEnqueueV2(handle=q, components=[feed(f32(1, 1)), feed(np.full((1, 2), b"x", dtype=object)), feed(np.int64(1))])
+    wrong = raw.QueueEnqueueV2(handle=q, components=[feed(f32(1, 1)), feed(np.full((1, 2), b"x", dtype=object)), feed(1, "int64")])
     return steps(*puts, take, many, take, wrong, raw.QueueCloseV2(handle=q), some)
 
 
 @graph("RandomShuffleQueueV2", "QueueDequeueV2")
 def shuffling_in_the_same_order():
-    q = raw.RandomShuffleQueueV2(component_types=[tf.int32], shapes=[[]], min_after_dequeue=4, capacity=100, seed=42, seed2=7)
+    q = raw.RandomShuffleQueueV2(component_types=[tf.int32], shapes=[[]], min_after_dequeue=4, capacity=100, seed=42, seed2=7, shared_name="shuffling")
     put = raw.QueueEnqueueManyV2(handle=q, components=[feed(np.arange(30, dtype=np.int32))])
     take = raw.QueueDequeueManyV2(handle=q, n=10, component_types=[tf.int32])
     return steps(put, take, take, raw.QueueCloseV2(handle=q), take, take)
@@ -110,8 +111,8 @@ def refusals():
         raw.QueueEnqueueManyV2(handle=q, components=[feed(f32(4, 2)), feed(i32(3))]),
         raw.QueueEnqueueManyV2(handle=q, components=[feed(f32(4, 3)), feed(i32(4))]),
         raw.QueueDequeueV2(handle=q, component_types=[tf.float32]),
-        raw.QueueDequeueManyV2(handle=q, n=feed(np.int32(-1)), component_types=[tf.float32, tf.int32]),
-        raw.QueueDequeueUpToV2(handle=q, n=feed(np.int32(-2)), component_types=[tf.float32, tf.int32]),
+        raw.QueueDequeueManyV2(handle=q, n=feed(-1, "int32"), component_types=[tf.float32, tf.int32]),
+        raw.QueueDequeueUpToV2(handle=q, n=feed(-2, "int32"), component_types=[tf.float32, tf.int32]),
         raw.QueueDequeueManyV2(handle=shapeless, n=2, component_types=[tf.float32]),
         raw.QueueDequeueUpToV2(handle=shapeless, n=2, component_types=[tf.float32]),
     )

@@ -1,0 +1,14 @@
+// Asks a task whether it serves.
+#pragma once
+
+#include <troupe/messaging/status.hpp>
+
+#include <chrono>
+#include <string>
+
+namespace troupe {
+
+/// Waits at most so long for a GetStatus to be answered. Blocks: for programs that have nothing else to do.
+Status probe(const std::string& address, std::chrono::milliseconds patience);
+
+}  // namespace troupe

@@ -1,0 +1,119 @@
+"""Sessions: growing, listing, filtering, callables, partial runs, metadata, deadlines and closing, on Troupe and on TensorFlow."""
+
+import threading
+
+import numpy as np
+import pytest
+
+
+def test_a_session_grows(either, tf1):
+    with tf1.Session(either.target("worker/0")) as session:
+        a = tf1.constant(1.0)
+        assert session.run(a) == 1.0
+        b = a + 2.0
+        assert session.run(b) == 3.0
+
+
+def test_list_devices_names_all_tasks(either, tf1):
+    with tf1.Session(either.target("worker/0")) as session:
+        names = sorted(d.name for d in session.list_devices())
+    assert names == [f"/job:{task}/device:CPU:0" for task in ("ps/replica:0/task:0", "worker/replica:0/task:0", "worker/replica:0/task:1")]
+
+
+def test_device_filters_hide_tasks(either, tf1):
+    config = tf1.ConfigProto(device_filters=["/job:ps", "/job:worker/task:0"])
+    with tf1.Session(either.target("worker/0"), config=config) as session:
+        assert len(session.list_devices()) == 2
+        with tf1.device("/job:worker/task:1"):
+            outside = tf1.constant(1.0, name="outside")
+        with pytest.raises(tf1.errors.InvalidArgumentError, match="Cannot assign a device for operation outside"):
+            session.run(outside)
+
+
+def test_an_operation_timeout_in_the_config_ends_a_wait(either, tf1):
+    queue = tf1.FIFOQueue(1, [tf1.float32], shared_name="never_filled_1")
+    config = tf1.ConfigProto(operation_timeout_in_ms=300)
+    session = tf1.Session(either.target("worker/0"), config=config)
+    with pytest.raises(tf1.errors.DeadlineExceededError):
+        session.run(queue.dequeue())
+
+
+def test_a_run_option_timeout_ends_a_wait(either, tf1):
+    queue = tf1.FIFOQueue(1, [tf1.float32], shared_name="never_filled_2")
+    with tf1.Session(either.target("worker/0")) as session:
+        with pytest.raises(tf1.errors.DeadlineExceededError):
+            session.run(queue.dequeue(), options=tf1.RunOptions(timeout_in_ms=300))
+        assert session.run(tf1.constant(7)) == 7
+
+
+def test_closing_cancels_a_waiting_step(either, tf1):
+    queue = tf1.FIFOQueue(1, [tf1.float32], shared_name="never_filled_3")
+    dequeue = queue.dequeue()
+    session = tf1.Session(either.target("worker/0"))
+    session.run(tf1.constant(0))
+    failure = []
+
+    def wait():
+        try:
+            session.run(dequeue)
+        except tf1.errors.OpError as e:
+            failure.append(e)
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    thread.join(1.0)
+    session.close()
+    thread.join(60)
+    assert not thread.is_alive()
+    assert isinstance(failure[0], tf1.errors.CancelledError), failure
+
+
+def test_a_callable_from_options(either, tf1):
+    from tensorflow.core.protobuf import config_pb2
+
+    x = tf1.placeholder(tf1.float32, [2], name="x")
+    y = tf1.multiply(x, 3.0, name="y")
+    with tf1.Session(either.target("worker/0")) as session:
+        options = config_pb2.CallableOptions(feed=["x:0"], fetch=["y:0"])
+        call = session._make_callable_from_options(options)
+        for i in range(3):
+            np.testing.assert_array_equal(call(np.array([i, 1], np.float32))[0], [3.0 * i, 3.0])
+
+
+def test_a_partial_run_in_two_pieces(either, tf1):
+    a = tf1.placeholder(tf1.float32, [], name="a")
+    b = tf1.placeholder(tf1.float32, [], name="b")
+    r1 = a + 1.0
+    r2 = r1 * b
+    with tf1.Session(either.target("worker/0")) as session:
+        handle = session.partial_run_setup([r1, r2], [a, b])
+        first = session.partial_run(handle, r1, {a: 1.0})
+        assert first == 2.0
+        assert session.partial_run(handle, r2, {b: first * 10}) == 40.0
+
+
+def test_metadata_when_asked_for(either, tf1):
+    with tf1.device("/job:ps/task:0"):
+        a = tf1.constant([1.0, 2.0], name="a")
+    with tf1.device("/job:worker/task:0"):
+        b = tf1.add(a, a, name="b")
+    metadata = tf1.RunMetadata()
+    options = tf1.RunOptions(trace_level=tf1.RunOptions.FULL_TRACE, output_partition_graphs=True)
+    with tf1.Session(either.target("worker/0")) as session:
+        session.run(b, options=options, run_metadata=metadata)
+    assert any("/job:worker" in d.device for d in metadata.step_stats.dev_stats)
+    assert len(metadata.partition_graphs) >= 1
+
+
+def test_towers_on_several_workers(either, tf1):
+    x = tf1.placeholder(tf1.float32, [None, 4])
+    with tf1.device("/job:ps/task:0"):
+        w = tf1.get_variable("tower_w", initializer=tf1.ones([4, 1]))
+    towers = []
+    for i, part in enumerate(tf1.split(x, 2)):
+        with tf1.device(f"/job:worker/task:{i}"):
+            towers.append(tf1.reduce_sum(tf1.matmul(part, w)))
+    total = tf1.add_n(towers)
+    with tf1.Session(either.target("worker/0")) as session:
+        session.run(w.initializer)
+        assert session.run(total, {x: np.arange(16, dtype=np.float32).reshape(4, 4)}) == 120.0

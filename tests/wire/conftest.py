@@ -47,7 +47,8 @@ class Node:
     def __init__(self, command, env=None):
         self.command = command
         self.process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, **(env or {})})
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "0", **(env or {})})
         self.log = []
         self._reader = threading.Thread(target=self._read_log, daemon=True)
         self._reader.start()

@@ -12,6 +12,7 @@ def outcome(tf1, call):
     except tf1.errors.OpError as e:
         text = e.message
         text = text[text.find("From /job:"):] if "From /job:" in text else text
+        text = text.split("\nRecent warning and error logs:")[0]  # TensorFlow's optional postscript
         text = re.sub(r"\n:\{.*", "", text)
         text = re.sub(r"_S\d+", "_S#", text)
         text = re.sub(r"\b[0-9a-f]{16}\b", "<handle>", text)

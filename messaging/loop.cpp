@@ -186,7 +186,7 @@ Loop::Clock::time_point Loop::run_ready() {
 
 Loop::Clock::time_point Loop::next_due() {
   std::lock_guard lock(mutex_);
-  if (!posts_.empty()) return Clock::time_point::min();
+  if (!posts_.empty()) return Clock::time_point();
   return timers_.empty() ? clock_due_ : std::min(clock_due_, timers_.begin()->first);
 }
 

@@ -7,6 +7,7 @@
 #include <troupe/actors/peer.hpp>
 #include <troupe/actors/worker.hpp>
 #include <troupe/config/device_name.hpp>
+#include <troupe/devices/float_mode.hpp>
 #include <troupe/devices/pool.hpp>
 #include <troupe/messaging/grpc_server.hpp>
 #include <troupe/messaging/loop.hpp>
@@ -142,7 +143,10 @@ StatusOr<std::unique_ptr<Server>> Server::start(const NodeIdentity& identity, co
   company.task = task_name(identity.task.job, identity.task.index);
   Loop::Options loop_options;
   loop_options.spin_us = options.spin_us;
-  loop_options.on_thread_start = [] { omp_set_num_threads(1); };
+  loop_options.on_thread_start = [] {
+    omp_set_num_threads(1);
+    flush_denormals();
+  };
   company.loop = std::make_unique<Loop>(LoopScheduler::of(company.system), loop_options);
   company.assemble(options);
   TRY(company.listen());

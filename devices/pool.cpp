@@ -1,6 +1,8 @@
 // The pool's threads.
 #include <troupe/devices/pool.hpp>
 
+#include <troupe/devices/float_mode.hpp>
+
 #include <pthread.h>
 #include <signal.h>
 
@@ -25,6 +27,7 @@ void Pool::submit(std::function<void()> job) {
 
 void Pool::work() {
   pthread_setname_np(pthread_self(), name_.substr(0, 15).c_str());
+  flush_denormals();
   sigset_t all;
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, nullptr);

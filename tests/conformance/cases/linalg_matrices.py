@@ -15,7 +15,7 @@ def near(reference, ours):
     r, o = np.nan_to_num(reference), np.nan_to_num(ours)
     scale = max(1.0, float(np.abs(r).max(initial=0)))
     worst = float(np.abs(r.astype(np.complex128) - o.astype(np.complex128)).max(initial=0))
-    return None if worst <= TOLERANCE[reference.dtype] * scale else f"off by {worst}: {ours} instead of {reference}"
+    return None if worst <= TOLERANCE.get(reference.dtype, 0) * scale else f"off by {worst}: {ours} instead of {reference}"
 
 
 def near_up_to_sign(reference, ours):

@@ -1,7 +1,8 @@
 # A folder of the source tree becomes the library Troupe::<folder>; headers are included as <troupe/<folder>/x.hpp>.
+# PRECOMPILED headers are parsed once for all of its files, which still include what they use.
 
 function(troupe_folder folder)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LINKS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LINKS;PRECOMPILED")
 
   file(MAKE_DIRECTORY "${CMAKE_BINARY_DIR}/include/troupe")
   file(CREATE_LINK "${CMAKE_SOURCE_DIR}/${folder}" "${CMAKE_BINARY_DIR}/include/troupe/${folder}" SYMBOLIC)
@@ -16,6 +17,7 @@ function(troupe_folder folder)
     list(FILTER sources EXCLUDE REGEX "/devices/gpu/")
   endif()
   if(EXISTS "${CMAKE_SOURCE_DIR}/${folder}/pending.txt")
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/${folder}/pending.txt")
     file(STRINGS "${CMAKE_SOURCE_DIR}/${folder}/pending.txt" pending REGEX "^[^#]")
     list(TRANSFORM pending PREPEND "${CMAKE_SOURCE_DIR}/")
     list(REMOVE_ITEM sources ${pending})
@@ -30,6 +32,9 @@ function(troupe_folder folder)
   target_include_directories(troupe_${folder} PUBLIC "${CMAKE_BINARY_DIR}/include")
   target_link_libraries(troupe_${folder} PUBLIC ${arg_LINKS})
   target_compile_definitions(troupe_${folder} PRIVATE "TROUPE_VERSION=\"${PROJECT_VERSION}\"")
+  if(arg_PRECOMPILED)
+    target_precompile_headers(troupe_${folder} PRIVATE ${arg_PRECOMPILED})
+  endif()
   if(TROUPE_CUDA)
     target_compile_definitions(troupe_${folder} PUBLIC TROUPE_CUDA)
   endif()

@@ -33,7 +33,8 @@ if(TROUPE_CCACHE AND "${CMAKE_CXX_COMPILER_LAUNCHER}" MATCHES "^(ccache)?$")
   else()
     set(cache_base "${CMAKE_BINARY_DIR}")
   endif()
-  set(CMAKE_CXX_COMPILER_LAUNCHER env "CCACHE_BASEDIR=${cache_base}" "${TROUPE_CCACHE}")
+  set(CMAKE_CXX_COMPILER_LAUNCHER env "CCACHE_BASEDIR=${cache_base}" CCACHE_SLOPPINESS=pch_defines,time_macros
+    "${TROUPE_CCACHE}")
 endif()
 
 find_program(TROUPE_MOLD mold)

@@ -1,6 +1,6 @@
 // Tensors joined along a dimension, existing or new.
 #include <troupe/ops/array/walk.hpp>
-#include <troupe/ops/families.hpp>
+#include <troupe/ops/kernel.hpp>
 
 namespace troupe {
 namespace {

@@ -1,7 +1,7 @@
 // Constants, placeholders and tensors filled with one value.
 #include <troupe/ops/array/shapes.hpp>
 #include <troupe/ops/array/walk.hpp>
-#include <troupe/ops/families.hpp>
+#include <troupe/ops/kernel.hpp>
 
 namespace troupe {
 namespace {

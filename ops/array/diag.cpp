@@ -1,6 +1,6 @@
 // Diagonal tensors of any rank, and bands of matrices.
 #include <troupe/ops/array/walk.hpp>
-#include <troupe/ops/families.hpp>
+#include <troupe/ops/kernel.hpp>
 
 namespace troupe {
 namespace {

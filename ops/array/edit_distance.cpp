@@ -2,7 +2,7 @@
 #include <troupe/ops/array/shapes.hpp>
 #include <troupe/ops/array/sparse_groups.hpp>
 #include <troupe/ops/array/walk.hpp>
-#include <troupe/ops/families.hpp>
+#include <troupe/ops/kernel.hpp>
 
 #include <limits>
 #include <numeric>

@@ -3,7 +3,7 @@
 #include <troupe/ops/array/shapes.hpp>
 #include <troupe/ops/array/variables.hpp>
 #include <troupe/ops/array/walk.hpp>
-#include <troupe/ops/families.hpp>
+#include <troupe/ops/kernel.hpp>
 
 #include <limits>
 #include <utility>

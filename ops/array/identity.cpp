@@ -1,5 +1,5 @@
 // Ops that hand on what they get, or nothing.
-#include <troupe/ops/families.hpp>
+#include <troupe/ops/kernel.hpp>
 
 namespace troupe {
 namespace {

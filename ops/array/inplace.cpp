@@ -1,7 +1,7 @@
 // Rows of a tensor replaced or added to, by index modulo their number.
 #include <troupe/ops/array/combine.hpp>
 #include <troupe/ops/array/storage.hpp>
-#include <troupe/ops/families.hpp>
+#include <troupe/ops/kernel.hpp>
 
 namespace troupe {
 namespace {

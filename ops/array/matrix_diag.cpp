@@ -1,6 +1,6 @@
 // Diagonals to matrices, out of matrices and into matrices.
 #include <troupe/ops/array/matrix_diag.hpp>
-#include <troupe/ops/families.hpp>
+#include <troupe/ops/kernel.hpp>
 
 namespace troupe {
 namespace {

@@ -1,7 +1,7 @@
 // A tensor with a margin that mirrors it, and the gradient of that.
 #include <troupe/ops/array/tables.hpp>
 #include <troupe/ops/array/walk.hpp>
-#include <troupe/ops/families.hpp>
+#include <troupe/ops/kernel.hpp>
 #include <troupe/ops/math/wrap.hpp>
 
 namespace troupe {

@@ -1,6 +1,6 @@
 // Indices as rows that are on in one place.
 #include <troupe/ops/array/walk.hpp>
-#include <troupe/ops/families.hpp>
+#include <troupe/ops/kernel.hpp>
 
 namespace troupe {
 namespace {

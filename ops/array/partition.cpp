@@ -1,7 +1,7 @@
 // Rows dealt out to several tensors, and put together again.
 #include <troupe/ops/array/shapes.hpp>
 #include <troupe/ops/array/storage.hpp>
-#include <troupe/ops/families.hpp>
+#include <troupe/ops/kernel.hpp>
 
 namespace troupe {
 namespace {

@@ -1,6 +1,6 @@
 // Windows of images and volumes as rows.
 #include <troupe/ops/array/walk.hpp>
-#include <troupe/ops/families.hpp>
+#include <troupe/ops/kernel.hpp>
 #include <troupe/ops/nn/window.hpp>
 
 namespace troupe {

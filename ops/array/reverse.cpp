@@ -1,7 +1,7 @@
 // Dimensions backwards, as a whole or up to a length of each batch, and shifted round.
 #include <troupe/ops/array/tables.hpp>
 #include <troupe/ops/array/walk.hpp>
-#include <troupe/ops/families.hpp>
+#include <troupe/ops/kernel.hpp>
 
 namespace troupe {
 namespace {

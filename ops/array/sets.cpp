@@ -1,7 +1,7 @@
 // Operations on sets: the last dimension of a dense or sparse tensor holds the elements of each.
 #include <troupe/ops/array/sparse_groups.hpp>
 #include <troupe/ops/array/storage.hpp>
-#include <troupe/ops/families.hpp>
+#include <troupe/ops/kernel.hpp>
 
 #include <algorithm>
 #include <cctype>

@@ -1,6 +1,6 @@
 // Shapes as data, and the same elements under another shape.
 #include <troupe/ops/array/storage.hpp>
-#include <troupe/ops/families.hpp>
+#include <troupe/ops/kernel.hpp>
 
 #include <limits>
 

@@ -1,6 +1,6 @@
 // Blocks of space moved to the batch dimension, and back.
 #include <troupe/ops/array/walk.hpp>
-#include <troupe/ops/families.hpp>
+#include <troupe/ops/kernel.hpp>
 
 namespace troupe {
 namespace {

@@ -1,6 +1,6 @@
 // Blocks of an image moved to its depth, and back.
 #include <troupe/ops/array/walk.hpp>
-#include <troupe/ops/families.hpp>
+#include <troupe/ops/kernel.hpp>
 
 namespace troupe {
 namespace {

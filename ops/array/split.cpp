@@ -1,6 +1,6 @@
 // A tensor cut along a dimension.
 #include <troupe/ops/array/walk.hpp>
-#include <troupe/ops/families.hpp>
+#include <troupe/ops/kernel.hpp>
 
 #include <numeric>
 

@@ -2,7 +2,7 @@
 #include <troupe/ops/array/shapes.hpp>
 #include <troupe/ops/array/strided.hpp>
 #include <troupe/ops/array/variables.hpp>
-#include <troupe/ops/families.hpp>
+#include <troupe/ops/kernel.hpp>
 
 namespace troupe {
 namespace {

@@ -1,7 +1,7 @@
 // A tensor repeated along its dimensions, and the sum of such repeats.
 #include <troupe/ops/array/tables.hpp>
 #include <troupe/ops/array/walk.hpp>
-#include <troupe/ops/families.hpp>
+#include <troupe/ops/kernel.hpp>
 #include <troupe/ops/math/wrap.hpp>
 
 namespace troupe {

@@ -1,7 +1,7 @@
 // Elements, or slices along a dimension, without repeats; and what of one list is not in another.
 #include <troupe/ops/array/hash_key.hpp>
 #include <troupe/ops/array/storage.hpp>
-#include <troupe/ops/families.hpp>
+#include <troupe/ops/kernel.hpp>
 
 #include <unordered_map>
 #include <unordered_set>

@@ -1,6 +1,6 @@
 // Where elements are not zero, and where values belong in sorted rows.
 #include <troupe/ops/array/walk.hpp>
-#include <troupe/ops/families.hpp>
+#include <troupe/ops/kernel.hpp>
 
 namespace troupe {
 namespace {

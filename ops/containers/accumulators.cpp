@@ -1,7 +1,7 @@
 // Accumulator ops.
 #include <troupe/ops/array/storage.hpp>
 #include <troupe/ops/containers/shared.hpp>
-#include <troupe/ops/families.hpp>
+#include <troupe/ops/kernel.hpp>
 #include <troupe/ops/resources/accumulator.hpp>
 
 namespace troupe {

@@ -1,6 +1,6 @@
 // Barrier ops.
 #include <troupe/ops/containers/shared.hpp>
-#include <troupe/ops/families.hpp>
+#include <troupe/ops/kernel.hpp>
 #include <troupe/ops/resources/barrier.hpp>
 
 namespace troupe {

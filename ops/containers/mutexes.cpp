@@ -1,6 +1,6 @@
 // Mutex ops.
 #include <troupe/ops/containers/shared.hpp>
-#include <troupe/ops/families.hpp>
+#include <troupe/ops/kernel.hpp>
 #include <troupe/ops/resources/mutex.hpp>
 
 namespace troupe {

@@ -1,7 +1,7 @@
 // Staging ops: Stage and MapStage with what belongs to them.
 #include <troupe/ops/resources/staging.hpp>
 
-#include <troupe/ops/families.hpp>
+#include <troupe/ops/kernel.hpp>
 #include <troupe/ops/state/resource_name.hpp>
 
 namespace troupe {

@@ -1,7 +1,7 @@
 // Ops on look-up tables.
 #include <troupe/ops/containers/shared.hpp>
 #include <troupe/ops/containers/vocabulary.hpp>
-#include <troupe/ops/families.hpp>
+#include <troupe/ops/kernel.hpp>
 #include <troupe/ops/resources/table.hpp>
 
 namespace troupe {

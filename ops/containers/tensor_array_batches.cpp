@@ -1,6 +1,6 @@
 // TensorArray ops on many elements at once: gather, scatter, concat, split.
 #include <troupe/ops/containers/tensor_arrays.hpp>
-#include <troupe/ops/families.hpp>
+#include <troupe/ops/kernel.hpp>
 #include <troupe/ops/resources/partial_shapes.hpp>
 #include <troupe/ops/resources/rows.hpp>
 

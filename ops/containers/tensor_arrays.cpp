@@ -1,7 +1,7 @@
 // TensorArray ops: making, reading and writing of elements.
 #include <troupe/ops/containers/tensor_arrays.hpp>
 
-#include <troupe/ops/families.hpp>
+#include <troupe/ops/kernel.hpp>
 #include <troupe/ops/resources/partial_shapes.hpp>
 
 #include <atomic>

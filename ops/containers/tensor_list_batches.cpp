@@ -1,6 +1,6 @@
 // Ops that turn tensor lists into tensors and tensors into lists.
 #include <troupe/ops/containers/tensor_lists.hpp>
-#include <troupe/ops/families.hpp>
+#include <troupe/ops/kernel.hpp>
 #include <troupe/ops/resources/partial_shapes.hpp>
 #include <troupe/ops/resources/rows.hpp>
 

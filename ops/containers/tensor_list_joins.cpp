@@ -1,7 +1,7 @@
 // Tensor lists joined and split: concatenation of elements and of lists, sums, zeros.
 #include <troupe/ops/array/storage.hpp>
 #include <troupe/ops/containers/tensor_lists.hpp>
-#include <troupe/ops/families.hpp>
+#include <troupe/ops/kernel.hpp>
 #include <troupe/ops/math/wrap.hpp>
 #include <troupe/ops/resources/partial_shapes.hpp>
 #include <troupe/ops/resources/rows.hpp>

@@ -1,7 +1,7 @@
 // Ops on single elements of tensor lists.
 #include <troupe/ops/containers/tensor_lists.hpp>
 
-#include <troupe/ops/families.hpp>
+#include <troupe/ops/kernel.hpp>
 #include <troupe/ops/resources/partial_shapes.hpp>
 
 #include <limits>

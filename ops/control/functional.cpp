@@ -1,5 +1,5 @@
 // Functions called at run time: calls, conditionals and loops that were not lowered, such as those in functions of datasets.
-#include <troupe/ops/families.hpp>
+#include <troupe/ops/kernel.hpp>
 #include <troupe/ops/resources/waiting.hpp>
 
 namespace troupe {

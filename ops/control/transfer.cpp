@@ -1,5 +1,5 @@
 // Send and Recv: the ends of an edge that was cut between devices, or between client and graph.
-#include <troupe/ops/families.hpp>
+#include <troupe/ops/kernel.hpp>
 #include <troupe/ops/resources/variable.hpp>
 
 namespace troupe {

@@ -1,5 +1,5 @@
 // Ops that say something: Assert, Print, StringFormat; and those that a server does not run for its clients.
-#include <troupe/ops/families.hpp>
+#include <troupe/ops/kernel.hpp>
 #include <troupe/ops/logging/summarize.hpp>
 
 #include <spdlog/spdlog.h>

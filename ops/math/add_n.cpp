@@ -1,5 +1,4 @@
 // Sums of many tensors of one shape: AddN and AccumulateNV2.
-#include <troupe/ops/families.hpp>
 #include <troupe/ops/kernel.hpp>
 #include <troupe/ops/math/wrap.hpp>
 

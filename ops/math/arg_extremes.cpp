@@ -1,5 +1,4 @@
 // ArgMax and ArgMin: where along an axis the greatest or the least element is.
-#include <troupe/ops/families.hpp>
 #include <troupe/ops/kernel.hpp>
 #include <troupe/ops/math/extreme.hpp>
 #include <troupe/ops/math/index_values.hpp>

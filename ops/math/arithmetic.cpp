@@ -1,5 +1,5 @@
 // Addition, subtraction and multiplication of two inputs with broadcasting.
-#include <troupe/ops/families.hpp>
+#include <troupe/ops/kernel.hpp>
 #include <troupe/ops/math/loops.hpp>
 #include <troupe/ops/math/wrap.hpp>
 

@@ -1,5 +1,5 @@
 // Logic on booleans, on the bits of integers, and Bitcast.
-#include <troupe/ops/families.hpp>
+#include <troupe/ops/kernel.hpp>
 #include <troupe/ops/math/loops.hpp>
 #include <troupe/ops/math/wrap.hpp>
 

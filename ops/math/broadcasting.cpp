@@ -1,5 +1,4 @@
 // Broadcasting as an op: BroadcastTo, BroadcastArgs and BroadcastGradientArgs.
-#include <troupe/ops/families.hpp>
 #include <troupe/ops/kernel.hpp>
 #include <troupe/ops/math/index_values.hpp>
 #include <troupe/ops/math/joint_broadcast.hpp>

@@ -1,5 +1,4 @@
 // Cast between all pairs of number types.
-#include <troupe/ops/families.hpp>
 #include <troupe/ops/kernel.hpp>
 
 #include <bit>

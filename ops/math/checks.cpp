@@ -1,5 +1,5 @@
 // What is not finite: IsNan, IsInf, IsFinite, CheckNumerics.
-#include <troupe/ops/families.hpp>
+#include <troupe/ops/kernel.hpp>
 #include <troupe/ops/math/loops.hpp>
 
 #include <cmath>

@@ -1,5 +1,5 @@
 // Comparisons with broadcasting.
-#include <troupe/ops/families.hpp>
+#include <troupe/ops/kernel.hpp>
 #include <troupe/ops/math/loops.hpp>
 
 #include <cmath>

@@ -1,5 +1,5 @@
 // Complex numbers: their parts, their sizes and their conjugates.
-#include <troupe/ops/families.hpp>
+#include <troupe/ops/kernel.hpp>
 #include <troupe/ops/math/loops.hpp>
 
 #include <complex>

@@ -1,5 +1,4 @@
 // Counting: Bincount, DenseBincount, HistogramFixedWidth and Bucketize.
-#include <troupe/ops/families.hpp>
 #include <troupe/ops/kernel.hpp>
 #include <troupe/ops/math/index_values.hpp>
 

@@ -1,5 +1,4 @@
 // Cross products of vectors of three.
-#include <troupe/ops/families.hpp>
 #include <troupe/ops/kernel.hpp>
 #include <troupe/ops/math/wrap.hpp>
 

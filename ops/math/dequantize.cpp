@@ -1,5 +1,4 @@
 // Dequantize: quantised integers back to floats in three modes.
-#include <troupe/ops/families.hpp>
 #include <troupe/ops/kernel.hpp>
 #include <troupe/ops/math/slices.hpp>
 

@@ -1,5 +1,5 @@
 // Division and remainders: exact, truncating, flooring, and without NaN.
-#include <troupe/ops/families.hpp>
+#include <troupe/ops/kernel.hpp>
 #include <troupe/ops/math/loops.hpp>
 #include <troupe/ops/math/wrap.hpp>
 

@@ -1,5 +1,5 @@
 // Equal and NotEqual with broadcasting, for every type that can be compared.
-#include <troupe/ops/families.hpp>
+#include <troupe/ops/kernel.hpp>
 #include <troupe/ops/math/loops.hpp>
 
 namespace troupe {

@@ -1,5 +1,5 @@
 // Exponentials, logarithms, roots and powers.
-#include <troupe/ops/families.hpp>
+#include <troupe/ops/kernel.hpp>
 #include <troupe/ops/math/loops.hpp>
 #include <troupe/ops/math/wrap.hpp>
 

@@ -1,5 +1,5 @@
 // Reductions that choose: Max, Min, All, Any.
-#include <troupe/ops/families.hpp>
+#include <troupe/ops/kernel.hpp>
 #include <troupe/ops/math/reducers.hpp>
 #include <troupe/ops/math/reduction.hpp>
 

@@ -1,5 +1,5 @@
 // The greater and the lesser of two inputs, and values held between two bounds.
-#include <troupe/ops/families.hpp>
+#include <troupe/ops/kernel.hpp>
 #include <troupe/ops/math/extreme.hpp>
 #include <troupe/ops/math/loops.hpp>
 

@@ -1,5 +1,4 @@
 // FakeQuantWithMinMax*: the rounding that quantisation would do, on floats, and its gradients.
-#include <troupe/ops/families.hpp>
 #include <troupe/ops/kernel.hpp>
 
 #include <algorithm>

@@ -1,5 +1,4 @@
 // QuantizeV2: floats to quantised integers in three modes.
-#include <troupe/ops/families.hpp>
 #include <troupe/ops/kernel.hpp>
 #include <troupe/ops/math/slices.hpp>
 

@@ -1,5 +1,4 @@
 // QuantizeAndDequantizeV2, V3, V4: floats rounded to the steps of a quantised type, and the gradient.
-#include <troupe/ops/families.hpp>
 #include <troupe/ops/kernel.hpp>
 #include <troupe/ops/math/slices.hpp>
 

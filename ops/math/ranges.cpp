@@ -1,5 +1,4 @@
 // Sequences of numbers: Range and LinSpace.
-#include <troupe/ops/families.hpp>
 #include <troupe/ops/kernel.hpp>
 #include <troupe/ops/math/index_values.hpp>
 

@@ -1,5 +1,5 @@
 // Running sums, products and log-sum-exps along an axis.
-#include <troupe/ops/families.hpp>
+#include <troupe/ops/kernel.hpp>
 #include <troupe/ops/math/index_values.hpp>
 #include <troupe/ops/math/loops.hpp>
 #include <troupe/ops/math/wrap.hpp>

@@ -1,7 +1,6 @@
 // Reductions of sorted segments of rows: SegmentSum, SegmentMean, SegmentProd, SegmentMin, SegmentMax.
 #include <troupe/ops/math/segments.hpp>
 
-#include <troupe/ops/families.hpp>
 #include <troupe/ops/kernel.hpp>
 #include <troupe/ops/math/index_values.hpp>
 #include <troupe/ops/math/loops.hpp>

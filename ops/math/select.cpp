@@ -1,5 +1,4 @@
 // Select and SelectV2: elements, rows or the whole of one input or of the other.
-#include <troupe/ops/families.hpp>
 #include <troupe/ops/kernel.hpp>
 #include <troupe/ops/math/joint_broadcast.hpp>
 

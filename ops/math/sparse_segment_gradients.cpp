@@ -1,5 +1,4 @@
 // Gradients of SparseSegmentSum, -Mean and -SqrtN: dense, or as the rows that are not zero.
-#include <troupe/ops/families.hpp>
 #include <troupe/ops/kernel.hpp>
 #include <troupe/ops/math/index_values.hpp>
 #include <troupe/ops/math/loops.hpp>

@@ -1,5 +1,4 @@
 // Reductions of chosen rows by sorted segments: SparseSegmentSum, -Mean, -SqrtN, with a number of segments or without.
-#include <troupe/ops/families.hpp>
 #include <troupe/ops/kernel.hpp>
 #include <troupe/ops/math/index_values.hpp>
 #include <troupe/ops/math/loops.hpp>

@@ -1,5 +1,5 @@
 // Kernels of the special functions.
-#include <troupe/ops/families.hpp>
+#include <troupe/ops/kernel.hpp>
 #include <troupe/ops/math/loops.hpp>
 #include <troupe/ops/math/special.hpp>
 

@@ -1,5 +1,5 @@
 // Reductions that add and multiply: Sum, Prod, Mean, EuclideanNorm.
-#include <troupe/ops/families.hpp>
+#include <troupe/ops/kernel.hpp>
 #include <troupe/ops/math/loops.hpp>
 #include <troupe/ops/math/reducers.hpp>
 #include <troupe/ops/math/reduction.hpp>

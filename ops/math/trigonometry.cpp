@@ -1,5 +1,5 @@
 // Trigonometric and hyperbolic functions, their inverses, and the logistic function.
-#include <troupe/ops/families.hpp>
+#include <troupe/ops/kernel.hpp>
 #include <troupe/ops/math/loops.hpp>
 
 #include <cmath>

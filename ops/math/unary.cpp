@@ -1,5 +1,5 @@
 // Element-wise functions of one input that need no mathematics library: signs, squares, rounding.
-#include <troupe/ops/families.hpp>
+#include <troupe/ops/kernel.hpp>
 #include <troupe/ops/math/loops.hpp>
 #include <troupe/ops/math/wrap.hpp>
 

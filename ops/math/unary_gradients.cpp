@@ -1,5 +1,5 @@
 // Gradients of element-wise functions, from the output (or input) of the function and the gradient that comes back.
-#include <troupe/ops/families.hpp>
+#include <troupe/ops/kernel.hpp>
 #include <troupe/ops/math/loops.hpp>
 
 #include <complex>

@@ -1,5 +1,4 @@
 // Reductions of segments in any order: UnsortedSegmentSum, -Prod, -Min, -Max.
-#include <troupe/ops/families.hpp>
 #include <troupe/ops/kernel.hpp>
 #include <troupe/ops/math/index_values.hpp>
 #include <troupe/ops/math/reducers.hpp>

@@ -1,7 +1,7 @@
 // Numbers of the binomial distribution: by sums of geometric numbers for small means, by Hörmann's rejection for others.
 #include <troupe/ops/array/storage.hpp>
 #include <troupe/ops/broadcast.hpp>
-#include <troupe/ops/families.hpp>
+#include <troupe/ops/kernel.hpp>
 #include <troupe/ops/random/rng_state.hpp>
 #include <troupe/ops/random/samples.hpp>
 

@@ -1,6 +1,6 @@
 // Classes drawn by their unnormalised log probabilities.
 #include <troupe/ops/array/storage.hpp>
-#include <troupe/ops/families.hpp>
+#include <troupe/ops/kernel.hpp>
 #include <troupe/ops/random/distributions.hpp>
 #include <troupe/ops/random/generator.hpp>
 

@@ -1,6 +1,6 @@
 // Tensors of random numbers, from a kernel's own stream or from seeds given as input.
 #include <troupe/ops/array/storage.hpp>
-#include <troupe/ops/families.hpp>
+#include <troupe/ops/kernel.hpp>
 #include <troupe/ops/random/generator.hpp>
 
 namespace troupe {

@@ -1,6 +1,6 @@
 // Numbers of the gamma distribution by Marsaglia and Tsang's method.
 #include <troupe/ops/array/storage.hpp>
-#include <troupe/ops/families.hpp>
+#include <troupe/ops/kernel.hpp>
 #include <troupe/ops/logging/summarize.hpp>
 #include <troupe/ops/random/samples.hpp>
 

@@ -1,5 +1,5 @@
 // The derivative of a gamma number by the distribution's parameter.
-#include <troupe/ops/families.hpp>
+#include <troupe/ops/kernel.hpp>
 #include <troupe/ops/math/loops.hpp>
 
 #include <unsupported/Eigen/SpecialFunctions>

@@ -1,6 +1,6 @@
 // Numbers of the Poisson distribution: by products of uniform numbers for small rates, by Hörmann's rejection for others.
 #include <troupe/ops/array/storage.hpp>
-#include <troupe/ops/families.hpp>
+#include <troupe/ops/kernel.hpp>
 #include <troupe/ops/random/samples.hpp>
 
 #include <cmath>

@@ -2,7 +2,7 @@
 #include <troupe/ops/random/rng_state.hpp>
 
 #include <troupe/ops/array/storage.hpp>
-#include <troupe/ops/families.hpp>
+#include <troupe/ops/kernel.hpp>
 #include <troupe/ops/random/generator.hpp>
 
 namespace troupe {

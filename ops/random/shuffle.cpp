@@ -1,6 +1,6 @@
 // Rows in random order.
 #include <troupe/ops/array/storage.hpp>
-#include <troupe/ops/families.hpp>
+#include <troupe/ops/kernel.hpp>
 #include <troupe/ops/random/generator.hpp>
 
 #include <numeric>

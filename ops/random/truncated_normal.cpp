@@ -1,6 +1,6 @@
 // Normal numbers of a given mean and deviation between given bounds: by rejection from a normal, uniform or exponential proposal.
 #include <troupe/ops/array/storage.hpp>
-#include <troupe/ops/families.hpp>
+#include <troupe/ops/kernel.hpp>
 #include <troupe/ops/logging/summarize.hpp>
 #include <troupe/ops/random/distributions.hpp>
 #include <troupe/ops/random/generator.hpp>

@@ -1,5 +1,5 @@
 // Variables behind reference edges, and the updates that go through such an edge.
-#include <troupe/ops/families.hpp>
+#include <troupe/ops/kernel.hpp>
 #include <troupe/ops/math/wrap.hpp>
 #include <troupe/ops/state/resource_name.hpp>
 

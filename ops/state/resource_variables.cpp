@@ -1,5 +1,5 @@
 // Variables behind resource handles: handles, reading, assignment, destruction.
-#include <troupe/ops/families.hpp>
+#include <troupe/ops/kernel.hpp>
 #include <troupe/ops/math/wrap.hpp>
 
 #include <limits>

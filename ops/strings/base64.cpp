@@ -1,7 +1,7 @@
 // Base64 as ops.
 #include <troupe/ops/strings/base64.hpp>
 
-#include <troupe/ops/families.hpp>
+#include <troupe/ops/kernel.hpp>
 
 #include <array>
 #include <cstdint>

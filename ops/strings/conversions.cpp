@@ -1,5 +1,5 @@
 // Numbers to text and back.
-#include <troupe/ops/families.hpp>
+#include <troupe/ops/kernel.hpp>
 #include <troupe/ops/strings/numbers.hpp>
 
 #include <cstdio>

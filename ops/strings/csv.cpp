@@ -1,5 +1,5 @@
 // Records of comma-separated values to a column per field.
-#include <troupe/ops/families.hpp>
+#include <troupe/ops/kernel.hpp>
 #include <troupe/ops/strings/numbers.hpp>
 
 namespace troupe {

@@ -1,5 +1,5 @@
 // Names of the files of a sharded whole.
-#include <troupe/ops/families.hpp>
+#include <troupe/ops/kernel.hpp>
 
 namespace troupe {
 namespace {

@@ -1,5 +1,5 @@
 // Strings to buckets and data to fingerprints.
-#include <troupe/ops/families.hpp>
+#include <troupe/ops/kernel.hpp>
 
 #include <farmhash.h>
 #include <highwayhash/sip_hash.h>

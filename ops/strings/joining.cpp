@@ -1,6 +1,6 @@
 // Strings put together: element by element, along dimensions, and by segment.
 #include <troupe/ops/array/storage.hpp>
-#include <troupe/ops/families.hpp>
+#include <troupe/ops/kernel.hpp>
 
 #include <algorithm>
 

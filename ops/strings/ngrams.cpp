@@ -1,6 +1,6 @@
 // Runs of neighbouring strings, with padding at the ends of each sequence.
 #include <troupe/ops/array/storage.hpp>
-#include <troupe/ops/families.hpp>
+#include <troupe/ops/kernel.hpp>
 
 #include <algorithm>
 

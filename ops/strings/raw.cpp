@@ -1,7 +1,7 @@
 // Bytes as tensors and tensors as bytes.
 #include <troupe/messaging/tensor_codec.hpp>
 #include <troupe/ops/array/storage.hpp>
-#include <troupe/ops/families.hpp>
+#include <troupe/ops/kernel.hpp>
 #include <troupe/ops/strings/base64.hpp>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // Regular expressions, given as input or as an attribute.
-#include <troupe/ops/families.hpp>
+#include <troupe/ops/kernel.hpp>
 
 #include <re2/re2.h>
 

@@ -1,7 +1,7 @@
 // Parts and lengths of strings, in bytes or in characters of UTF-8.
 #include <troupe/ops/array/storage.hpp>
 #include <troupe/ops/broadcast.hpp>
-#include <troupe/ops/families.hpp>
+#include <troupe/ops/kernel.hpp>
 #include <troupe/ops/strings/numbers.hpp>
 #include <troupe/ops/strings/utf8.hpp>
 

@@ -1,5 +1,5 @@
 // Strings taken apart: at delimiters, and the parts of a whole batch as a sparse matrix.
-#include <troupe/ops/families.hpp>
+#include <troupe/ops/kernel.hpp>
 
 #include <algorithm>
 #include <string_view>

@@ -1,5 +1,5 @@
 // Update rules that keep a rate per element: Adagrad, Adadelta, RMSProp, Adam and their kin.
-#include <troupe/ops/families.hpp>
+#include <troupe/ops/kernel.hpp>
 #include <troupe/ops/training/numbers.hpp>
 #include <troupe/ops/training/update.hpp>
 

@@ -1,5 +1,5 @@
 // Gradient descent, plain, with momentum, proximal, and by the sign of the gradient.
-#include <troupe/ops/families.hpp>
+#include <troupe/ops/kernel.hpp>
 #include <troupe/ops/training/numbers.hpp>
 #include <troupe/ops/training/update.hpp>
 

@@ -1,5 +1,5 @@
 // Follow the regularised leader, with and without shrinkage.
-#include <troupe/ops/families.hpp>
+#include <troupe/ops/kernel.hpp>
 #include <troupe/ops/training/numbers.hpp>
 #include <troupe/ops/training/update.hpp>
 

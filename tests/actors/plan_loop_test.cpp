@@ -5,7 +5,7 @@
 #include <troupe/actors/plan/place.hpp>
 #include <troupe/actors/plan/step_graph.hpp>
 #include <troupe/devices/execution.hpp>
-#include <troupe/ops/families.hpp>
+#include <troupe/ops/kernel.hpp>
 #include <troupe/ops/resources/store.hpp>
 
 #include <gtest/gtest.h>
@@ -18,20 +18,6 @@ namespace troupe {
 namespace {
 
 using namespace troupe::testing;
-
-const Registry& kernels() {
-  static const Registry registry = [] {
-    Registry ops;
-    add_constants(ops);
-    add_identity(ops);
-    add_arithmetic(ops);
-    add_comparisons(ops);
-    add_ref_variables(ops);
-    add_transfer(ops);
-    return ops;
-  }();
-  return registry;
-}
 
 /// Hands values over as they come; who receives is called later, as on an actor of its own.
 class Exchange final : public Rendezvous {
@@ -100,7 +86,7 @@ StatusOr<Value> run_parts(const std::map<std::string, wire::GraphDef>& parts, co
     TRY_ASSIGN(Graph graph, Graph::from(part, std::make_shared<FunctionLibrary>()));
     for (Node& node : graph.nodes()) node.device = node.def.device();
     Run& run = runs.emplace_back();
-    TRY_ASSIGN(auto plan, Plan::compile(graph, kernels(), run.cache));
+    TRY_ASSIGN(auto plan, Plan::compile(graph, all_kernels(), run.cache));
     run.execution = std::make_shared<Execution>(plan, Hands{});
     run.execution->device = graph.node(0).device;
     run.execution->resources = &run.store;

@@ -25,6 +25,13 @@ Status unknown_op(const wire::NodeDef& def) {
       def.op(), host_name());
 }
 
+/// Refuses an op that the version of the graph's producer no longer has.
+Status check_removed(const wire::OpDef& op, int version) {
+  if (!op.has_deprecation() || version < op.deprecation().version()) return absl::OkStatus();
+  return unimplemented("Op {} is not available in GraphDef version {}. It has been removed in version {}. {}.", op.name(), version,
+                       op.deprecation().version(), op.deprecation().explanation());
+}
+
 bool is_next_iteration(const Node& node) { return node.kind() == "NextIteration" || node.kind() == "RefNextIteration"; }
 
 }  // namespace
@@ -64,6 +71,7 @@ Status Graph::append(const wire::NodeDef& def) {
   if (!node.op && library_)
     if (const auto* function = library_->find(def.op())) node.op = &function->signature();
   if (!node.op) return unknown_op(def);
+  TRY(check_removed(*node.op, versions_.producer()));
   node.def = def;
   fill_defaults(&node.def, *node.op);
   TRY(validate_node(node.def, *node.op));

@@ -269,7 +269,7 @@ Answer<wire::RunCallableResponse> SessionState::run_callable(Asked<wire::RunCall
 
 Answer<wire::ReleaseCallableResponse> SessionState::release_callable(Asked<wire::ReleaseCallableRequest>& request) {
   if (Status status = ready_to_run(); !status.ok()) return to_caf(status);
-  if (callables.erase(request->handle()) == 0) return to_caf(invalid("No such callable handle: {}", request->handle()));
+  callables.erase(request->handle());
   return pack<wire::ReleaseCallableResponse>();
 }
 

@@ -134,9 +134,12 @@ Status check_attributes(const wire::NodeDef& node, const wire::OpDef& op) {
           name, summary_of(op), node.name());
     missing.erase(name);
     if (Status bad = check_value(node.attr().at(name), *attr); !bad.ok())
-      return append_text(bad, fmt::format("\n\t; NodeDef: {{{{node {}}}}}; {}", node.name(), summary_of(op)));
+      return append_text(bad, fmt::format("\n\t; NodeDef: {{{{node {}}}}}; {}\n\t [[{}]]", node.name(), summary_of(op), node.name()));
   }
   if (missing.empty()) return absl::OkStatus();
+  for (const auto& arg : op.output_arg())
+    for (const auto& name : {arg.type_attr(), arg.number_attr(), arg.type_list_attr()})
+      if (missing.contains(name)) return not_found("No attr named '{}' in NodeDef:\n\t [[{{{{node {}}}}}]]\n\t [[{}]]", name, node.name(), node.name());
   return invalid("NodeDef missing attr{} '{}' from {}; NodeDef: {{{{node {}}}}}", missing.size() == 1 ? "" : "s", fmt::join(missing, "', '"),
                  summary_of(op), node.name());
 }
@@ -163,11 +166,13 @@ Status validate_node(const wire::NodeDef& node, const wire::OpDef& op) {
       control = true;
       continue;
     }
-    if (control) return invalid("Node '{}': Control dependencies must come after regular dependencies", node.name());
+    if (control) return invalid("All control inputs must follow all data inputs\n\t [[{{{{node {}}}}}]]", node.name());
     ++inputs;
   }
   TRY_ASSIGN(Signature signature, resolve_signature(node, op));
-  if (inputs == static_cast<int>(signature.inputs.size())) return absl::OkStatus();
+  const int wanted = static_cast<int>(signature.inputs.size());
+  if (inputs == wanted) return absl::OkStatus();
+  if (inputs > wanted) return invalid("Input {} of node {} does not exist. Node only has {} inputs.", wanted, node.name(), wanted);
   std::vector<std::string> names;
   for (DType t : signature.inputs) names.push_back(name_of(t));
   return invalid("NodeDef expected inputs '{}' do not match {} inputs specified; {}; NodeDef: {{{{node {}}}}}", fmt::join(names, ", "), inputs,

@@ -5,6 +5,8 @@
 
 #include <unistd.h>
 
+#include <absl/strings/ascii.h>
+
 #include <algorithm>
 #include <charconv>
 
@@ -30,6 +32,13 @@ Status check_removed(const wire::OpDef& op, int version) {
   if (!op.has_deprecation() || version < op.deprecation().version()) return absl::OkStatus();
   return unimplemented("Op {} is not available in GraphDef version {}. It has been removed in version {}. {}.", op.name(), version,
                        op.deprecation().version(), op.deprecation().explanation());
+}
+
+/// Letters, digits and _.\\/>- ; the first is none of _\\/-, but for names that masters make up.
+bool is_node_name(const std::string& name) {
+  auto plain = [](char c) { return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '.' || c == '>'; };
+  auto inner = [&](char c) { return plain(c) || c == '_' || c == '\\' || c == '/' || c == '-'; };
+  return !name.empty() && (plain(name[0]) || name[0] == '_') && std::all_of(name.begin(), name.end(), inner);
 }
 
 bool is_next_iteration(const Node& node) { return node.kind() == "NextIteration" || node.kind() == "RefNextIteration"; }
@@ -64,7 +73,7 @@ Status Graph::extend(const wire::GraphDef& graph_def) {
 }
 
 Status Graph::append(const wire::NodeDef& def) {
-  if (def.name().empty()) return invalid("Node name is empty for a node of op '{}'", def.op());
+  if (!is_node_name(def.name())) return invalid("Illegal op name '{}'\n\t [[{{{{node {}}}}}]]", def.name(), def.name());
   if (!by_name_.emplace(def.name(), size()).second) return invalid("Node '{}' is not unique", def.name());
   Node node;
   node.op = find_op(def.op());
@@ -94,7 +103,7 @@ Status Graph::connect(int first) {
         node.controls.push_back(found->second);
         continue;
       }
-      if (controls_began) return invalid("Node '{}': Control dependencies must come after regular dependencies", node.name());
+      if (controls_began) return invalid("All control inputs must follow all data inputs\n\t [[{{{{node {}}}}}]]", node.name());
       TRY(check_edge(node, static_cast<int>(node.inputs.size()), Edge{found->second, output}));
       node.inputs.push_back(Edge{found->second, output});
     }
@@ -108,8 +117,7 @@ Status Graph::connect(int first) {
 Status Graph::check_edge(const Node& node, int input, const Edge& edge) const {
   const Node& source = this->node(edge.node);
   if (edge.output >= static_cast<int>(source.signature.outputs.size()))
-    return invalid("Node '{}': Connecting to invalid output {} of source node {} which has {} outputs. Try using "
-                   "tf.compat.v1.experimental.output_all_intermediates(True).",
+    return invalid("Node '{}': Connecting to invalid output {} of source node {} which has {} outputs.",
                    node.name(), edge.output, source.name(), source.signature.outputs.size());
   if (input >= static_cast<int>(node.signature.inputs.size())) return absl::OkStatus();  // counted later
   const DType from = source.signature.outputs[static_cast<std::size_t>(edge.output)];

@@ -3,6 +3,7 @@
 
 #include <troupe/messaging/dtype.hpp>
 #include <troupe/messaging/tensor_codec.hpp>
+#include <troupe/ops/logging/summarize.hpp>
 
 #include <fmt/format.h>
 
@@ -28,6 +29,7 @@ std::string summary_of(const wire::NameAttrList& function) {
 }
 
 std::string summary_of(const wire::TensorProto& tensor) {
+  if (auto decoded = tensor_from_proto(tensor); decoded.ok()) return describe(*decoded);
   return fmt::format("Tensor<type: {} shape: {}>", name_of(static_cast<DType>(tensor.dtype())),
                      partial_shape_from_proto(tensor.tensor_shape()));
 }

@@ -20,6 +20,7 @@ using Peers = std::unordered_map<std::string, Worker>;
 
 struct RunPlan {
   std::shared_ptr<const Plan> plan;
+  std::string task;  // of this device, as the session names it
   std::int64_t step = 0;
   std::string store;  // of a session that keeps its own resources; empty for the shared one
   std::vector<NamedTensor> feeds;

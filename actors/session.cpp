@@ -4,7 +4,6 @@
 #include <troupe/actors/plan/place.hpp>
 #include <troupe/actors/session_state.hpp>
 #include <troupe/messaging/caf_status.hpp>
-#include <troupe/ops/kernel.hpp>
 
 #include <spdlog/spdlog.h>
 
@@ -39,14 +38,16 @@ Answer<wire::CreateSessionResponse> SessionState::create(Asked<wire::CreateSessi
     return opening;
   }
   first_graph.Swap(request->mutable_graph_def());
-  peers = around->peers;
-  if (config.cluster_def().job_size() > 0 && around->join_cluster) peers = around->join_cluster(config.cluster_def());
-  tasks[around->task] = around->worker;
-  devices_of[around->task] = around->devices;
-  for (const auto& [task, worker] : *peers)
-    if (admitted(config, task)) {
-      tasks[task] = worker;
-      unanswered.insert(task);
+  if (Status status = join(request->target()); !status.ok()) {
+    fail_opening(status);
+    return opening;
+  }
+  tasks[task] = around->worker;
+  devices_of[task] = own_devices;
+  for (const auto& [peer, worker] : *peers)
+    if (peer != task && admitted(config, peer)) {
+      tasks[peer] = worker;
+      unanswered.insert(peer);
     }
   opened_at = last_complaint = Clock::now();
   // A graph that cannot be is refused before anybody is waited for.
@@ -67,6 +68,28 @@ Answer<wire::CreateSessionResponse> SessionState::create(Asked<wire::CreateSessi
   return opening;
 }
 
+/// Takes part in the cluster of this node, or in the one that the client brought: there the client's target tells this node's name.
+Status SessionState::join(const std::string& target) {
+  task = around->task;
+  own_devices = around->devices;
+  peers = around->peers;
+  if (config.cluster_def().job_size() == 0) return absl::OkStatus();
+  peers = around->join_cluster(config.cluster_def());
+  const std::string_view address = std::string_view(target).substr(target.starts_with("grpc://") ? 7 : 0);
+  for (const auto& job : config.cluster_def().job())
+    for (const auto& [index, at] : job.tasks()) {
+      if (at != address) continue;
+      task = task_name(job.name(), index);
+      if (task == around->task)
+        return invalid("The ClusterSpec names the job and task index to be the same names that were provided when the server booted. This is currently not "
+                       "allowed. Job: {}, task index: {}",
+                       job.name(), index);
+      for (auto& device : own_devices) device.set_name(rename_task(device.name(), task));
+      return absl::OkStatus();
+    }
+  return absl::OkStatus();
+}
+
 void SessionState::ask_status(const std::string& task) {
   if (closing || !unanswered.contains(task)) return;
   self->request(tasks.at(task), caf::infinite, pack<wire::GetStatusRequest>())
@@ -76,7 +99,9 @@ void SessionState::ask_status(const std::string& task) {
 
 void SessionState::heard_from(const std::string& task, const wire::GetStatusResponse& status) {
   if (unanswered.erase(task) == 0) return;
-  devices_of[task].assign(status.device_attributes().begin(), status.device_attributes().end());
+  auto& list = devices_of[task];
+  list.assign(status.device_attributes().begin(), status.device_attributes().end());
+  for (auto& device : list) device.set_name(rename_task(device.name(), task));
   if (unanswered.empty() && !closing) all_answered();
 }
 
@@ -107,7 +132,6 @@ Status SessionState::place_all(Graph& placed) {
   for (const auto& device : devices) request.devices.push_back(device.name());
   request.default_device = client_device().name();
   request.allow_soft_placement = config.allow_soft_placement();
-  request.kernels = &all_kernels();
   TRY(place(placed, request));
   if (config.log_device_placement())
     for (const Node& node : placed.nodes()) spdlog::info("{}: ({}): {}", node.name(), node.kind(), node.device);
@@ -126,7 +150,7 @@ void SessionState::open_worker_sessions() {
     auto request = pack<wire::CreateWorkerSessionRequest>();
     request->set_session_handle(handle);
     request->set_isolate_session_state(config.isolate_session_state());
-    request->set_master_task(around->task);
+    request->set_master_task(this->task);
     request->set_master_incarnation(static_cast<std::int64_t>(client_device().incarnation()));
     auto* server = request->mutable_server_def();
     const auto name = parse_device(task);

@@ -24,6 +24,8 @@ struct SessionState {
   // -- opening
   wire::ConfigProto config;
   wire::GraphDef first_graph;
+  std::string task;                                  // own, as the session names it
+  std::vector<wire::DeviceAttributes> own_devices;   // likewise
   std::shared_ptr<const Peers> peers;
   std::map<std::string, Worker> tasks;  // all that take part, the own one included
   std::map<std::string, std::vector<wire::DeviceAttributes>> devices_of;
@@ -87,6 +89,7 @@ struct SessionState {
   void ask_status(const std::string& task);
 
  private:
+  Status join(const std::string& target);
   void heard_from(const std::string& task, const wire::GetStatusResponse& status);
   void not_heard_from(const std::string& task, const Status& why);
   void all_answered();
@@ -94,10 +97,11 @@ struct SessionState {
   void opened();
   void fail_opening(const Status& status);
   Status place_all(Graph& placed);
-  const wire::DeviceAttributes& client_device() const { return around->devices.front(); }
+  const wire::DeviceAttributes& client_device() const { return own_devices.front(); }
   void compile(const StepShape& shape, CompiledHandler handler);
   void register_parts(std::shared_ptr<Compilation> compilation, std::map<std::string, wire::GraphDef> parts);
   void registered(const std::shared_ptr<Compilation>& compilation);
+  StatusOr<StepActor> start(std::int64_t step_id, std::uint64_t call);
   void start(std::shared_ptr<const CompiledStep> compiled, Parcel<StepOrder> order, std::uint64_t call, RunPromise promise);
   Answer<wire::RunStepResponse> run_partial(Parcel<RunStepRequest>& request);
   void finish_closing();

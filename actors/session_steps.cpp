@@ -25,6 +25,28 @@ std::string key_of(const StepShape& shape) {
   return key;
 }
 
+StepShape shape_of(const wire::CallableOptions& options) {
+  StepShape shape;
+  shape.feeds.assign(options.feed().begin(), options.feed().end());
+  shape.fetches.assign(options.fetch().begin(), options.fetch().end());
+  shape.targets.assign(options.target().begin(), options.target().end());
+  for (const auto& connection : options.tensor_connection()) shape.connections.emplace_back(connection.from_tensor(), connection.to_tensor());
+  return shape;
+}
+
+/// A callable's fetches are positional.
+Parcel<wire::RunCallableResponse> callable_reply(const std::vector<std::string>& fetches, RunStepResponse& step) {
+  auto reply = pack<wire::RunCallableResponse>();
+  for (const auto& fetch : fetches)
+    for (const auto& tensor : step.tensors)
+      if (tensor.name == fetch) {
+        to_proto(tensor.tensor, reply->add_fetch());
+        break;
+      }
+  reply->mutable_metadata()->Swap(&step.metadata);
+  return reply;
+}
+
 }  // namespace
 
 std::int64_t random_step_id() {
@@ -76,7 +98,7 @@ void SessionState::register_parts(std::shared_ptr<Compilation> compilation, std:
     request->mutable_graph_def()->Swap(&graph_def);
     *request->mutable_graph_options() = config.graph_options();
     *request->mutable_config_proto() = around->default_config;
-    compilation->compiled->parts.push_back({task, tasks.at(task), "", task == around->task});
+    compilation->compiled->parts.push_back({task, tasks.at(task), "", task == this->task});
     const std::size_t at = compilation->compiled->parts.size() - 1;
     self->request(tasks.at(task), caf::infinite, std::move(request))
         .then(
@@ -102,15 +124,21 @@ void SessionState::registered(const std::shared_ptr<Compilation>& compilation) {
   }
 }
 
+StatusOr<StepActor> SessionState::start(std::int64_t step_id, std::uint64_t call) {
+  if (closing) return cancelled("Step was cancelled by an explicit call to `Session::Close()`.");
+  auto actor = spawn_step(self->system(), caf::actor_cast<StepWatcher>(self));
+  running[step_id] = {actor, call};
+  return actor;
+}
+
 void SessionState::start(std::shared_ptr<const CompiledStep> compiled, Parcel<StepOrder> order, std::uint64_t call, RunPromise promise) {
-  if (closing) {
-    promise.deliver(to_caf(cancelled("Step was cancelled by an explicit call to `Session::Close()`.")));
+  auto actor = start(order->step_id, call);
+  if (!actor.ok()) {
+    promise.deliver(to_caf(actor.status()));
     return;
   }
   order->compiled = std::move(compiled);
-  auto actor = spawn_step(self->system(), caf::actor_cast<StepWatcher>(self));
-  running[order->step_id] = {actor, call};
-  promise.delegate(actor, std::move(order));
+  promise.delegate(*actor, std::move(order));
 }
 
 Answer<wire::RunStepResponse> SessionState::run(Parcel<RunStepRequest>& request) {
@@ -199,12 +227,7 @@ Answer<wire::RunStepResponse> SessionState::run_partial(Parcel<RunStepRequest>& 
 
 Answer<wire::MakeCallableResponse> SessionState::make_callable(Asked<wire::MakeCallableRequest>& request) {
   if (Status status = ready_to_run(); !status.ok()) return to_caf(status);
-  const auto& options = request->options();
-  StepShape shape;
-  shape.feeds.assign(options.feed().begin(), options.feed().end());
-  shape.fetches.assign(options.fetch().begin(), options.fetch().end());
-  shape.targets.assign(options.target().begin(), options.target().end());
-  for (const auto& connection : options.tensor_connection()) shape.connections.emplace_back(connection.from_tensor(), connection.to_tensor());
+  const StepShape shape = shape_of(request->options());
   auto promise = self->make_response_promise<Parcel<wire::MakeCallableResponse>>();
   compile(shape, [this, request, promise](StatusOr<std::shared_ptr<const CompiledStep>> compiled) mutable {
     if (!compiled.ok()) {
@@ -226,11 +249,7 @@ Answer<wire::RunCallableResponse> SessionState::run_callable(Asked<wire::RunCall
   const auto& options = found->second;
   if (options.feed_size() != request->feed_size())
     return to_caf(invalid("Expected {} feeds for callable {}, got {}.", options.feed_size(), request->handle(), request->feed_size()));
-  StepShape shape;
-  shape.feeds.assign(options.feed().begin(), options.feed().end());
-  shape.fetches.assign(options.fetch().begin(), options.fetch().end());
-  shape.targets.assign(options.target().begin(), options.target().end());
-  for (const auto& connection : options.tensor_connection()) shape.connections.emplace_back(connection.from_tensor(), connection.to_tensor());
+  const StepShape shape = shape_of(options);
   auto order = pack<StepOrder>();
   order->step_id = random_step_id();
   order->options = options.run_options();
@@ -241,28 +260,20 @@ Answer<wire::RunCallableResponse> SessionState::run_callable(Asked<wire::RunCall
     order->feeds.push_back({shape.feeds[static_cast<std::size_t>(i)], *std::move(tensor)});
   }
   auto promise = self->make_response_promise<Parcel<wire::RunCallableResponse>>();
-  compile(shape, [this, order, shape, promise, call = request.call](StatusOr<std::shared_ptr<const CompiledStep>> compiled) mutable {
+  compile(shape, [this, order, fetches = shape.fetches, promise, call = request.call](StatusOr<std::shared_ptr<const CompiledStep>> compiled) mutable {
     if (!compiled.ok()) {
       promise.deliver(to_caf(compiled.status()));
       return;
     }
-    order->compiled = *compiled;
-    auto actor = spawn_step(self->system(), caf::actor_cast<StepWatcher>(self));
-    running[order->step_id] = {actor, call};
-    self->request(actor, caf::infinite, order)
-        .then(
-            [promise, shape](Parcel<RunStepResponse>& reply) mutable {
-              auto response = pack<wire::RunCallableResponse>();
-              for (const auto& fetch : shape.fetches)
-                for (const auto& tensor : reply->tensors)
-                  if (tensor.name == fetch) {
-                    to_proto(tensor.tensor, response->add_fetch());
-                    break;
-                  }
-              response->mutable_metadata()->Swap(&reply->metadata);
-              promise.deliver(std::move(response));
-            },
-            [promise](caf::error& error) mutable { promise.deliver(std::move(error)); });
+    auto actor = start(order->step_id, call);
+    if (!actor.ok()) {
+      promise.deliver(to_caf(actor.status()));
+      return;
+    }
+    order->compiled = *std::move(compiled);
+    self->request(*actor, caf::infinite, order)
+        .then([promise, fetches](Parcel<RunStepResponse>& reply) mutable { promise.deliver(callable_reply(fetches, *reply)); },
+              [promise](caf::error& error) mutable { promise.deliver(std::move(error)); });
   });
   return promise;
 }

@@ -3,8 +3,7 @@
 
 #include <troupe/actors/plan/partition.hpp>
 #include <troupe/messaging/caf_status.hpp>
-
-#include <chrono>
+#include <troupe/messaging/wall_clock.hpp>
 
 namespace troupe {
 namespace {
@@ -12,11 +11,6 @@ namespace {
 std::string_view part_of_key(std::string_view key, int part) {
   for (; part > 0; --part) key.remove_prefix(std::min(key.size(), key.find(';') + 1));
   return key.substr(0, key.find(';'));
-}
-
-std::int64_t now_micros() {
-  using namespace std::chrono;
-  return duration_cast<microseconds>(system_clock::now().time_since_epoch()).count();
 }
 
 }  // namespace
@@ -93,7 +87,7 @@ void StepRoads::receive(const std::string& key, Receiver receiver) {
     return;
   }
   const std::string task = task_of(std::string(part_of_key(key, 0)));
-  if (task == facts_.task) return ask(local_, key, std::move(receiver));
+  if (task == task_) return ask(local_, key, std::move(receiver));
   auto peer = peers_ ? peers_->find(task) : Peers::const_iterator{};
   if (!peers_ || peer == peers_->end())
     return receiver(invalid("No worker known as {}: this task does not know its address", task));

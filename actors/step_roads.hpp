@@ -13,9 +13,9 @@ namespace troupe {
 /// Implements the port of Send and Recv for one step on one device; belongs to the device's actor.
 class StepRoads final : public Rendezvous {
  public:
-  StepRoads(Device::pointer device, const DeviceFacts& facts, RendezvousActor local, std::shared_ptr<const Peers> peers, std::int64_t step,
+  StepRoads(Device::pointer device, std::string task, RendezvousActor local, std::shared_ptr<const Peers> peers, std::int64_t step,
             Cancellation& cancellation)
-      : device_(device), facts_(facts), local_(std::move(local)), peers_(std::move(peers)), step_(step), cancellation_(cancellation) {}
+      : device_(device), task_(std::move(task)), local_(std::move(local)), peers_(std::move(peers)), step_(step), cancellation_(cancellation) {}
 
   /// Hands a feed to whoever waits for it or will ask.
   void feed(NamedTensor tensor);
@@ -34,7 +34,7 @@ class StepRoads final : public Rendezvous {
   void ask(const Actor& source, const std::string& key, Receiver receiver);
 
   Device::pointer device_;
-  const DeviceFacts& facts_;
+  std::string task_;  // own
   RendezvousActor local_;
   std::shared_ptr<const Peers> peers_;
   std::int64_t step_;

@@ -2,6 +2,7 @@
 #include <troupe/actors/worker.hpp>
 
 #include <troupe/actors/worker_state.hpp>
+#include <troupe/config/device_name.hpp>
 #include <troupe/messaging/caf_status.hpp>
 
 #include <spdlog/spdlog.h>
@@ -18,6 +19,7 @@ Answer<wire::CreateWorkerSessionResponse> WorkerState::create_session(const wire
   auto session = std::make_shared<WorkerSession>();
   session->name = request.session_handle();
   session->isolated = request.isolate_session_state();
+  session->task = parts.task;
   session->peers = parts.peers;
   session->master_task = request.master_task();
   session->master_incarnation = static_cast<std::uint64_t>(request.master_incarnation());
@@ -26,7 +28,10 @@ Answer<wire::CreateWorkerSessionResponse> WorkerState::create_session(const wire
       const auto& old = *entry.second;
       return old.master_task == session->master_task && old.master_incarnation != session->master_incarnation;
     });
-  if (request.server_def().cluster().job_size() > 0 && parts.join_cluster) session->peers = parts.join_cluster(request.server_def());
+  if (request.server_def().cluster().job_size() > 0) {
+    session->task = task_name(request.server_def().job_name(), request.server_def().task_index());
+    session->peers = parts.join_cluster(request.server_def());
+  }
   sessions[session->name] = session;
   return pack<wire::CreateWorkerSessionResponse>();
 }
@@ -42,6 +47,7 @@ Answer<wire::DeleteWorkerSessionResponse> WorkerState::delete_session(const wire
 
 StatusOr<WorkerSession*> WorkerState::find_session(const std::string& handle, bool created) {
   if (!created) {
+    legacy.task = parts.task;
     legacy.peers = parts.peers;
     return &legacy;
   }
@@ -57,7 +63,7 @@ StatusOr<std::shared_ptr<RegisteredGraph>> WorkerState::compile(WorkerSession& s
   auto registered = std::make_shared<RegisteredGraph>();
   for (auto& [device, nodes] : by_device) {
     std::size_t at = 0;
-    while (at < parts.attributes.size() && parts.attributes[at].name() != device) ++at;
+    while (at < parts.attributes.size() && rename_task(parts.attributes[at].name(), session.task) != device) ++at;
     if (at == parts.attributes.size()) return invalid("{} unknown device.", device);
     *nodes.mutable_versions() = graph_def.versions();
     TRY_ASSIGN(Graph graph, Graph::from(nodes, library));

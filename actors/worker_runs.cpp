@@ -1,6 +1,7 @@
 // Runs of registered graphs, whole and partial, and the tensors that other tasks fetch.
 #include <troupe/actors/worker_state.hpp>
 
+#include <troupe/config/device_name.hpp>
 #include <troupe/messaging/caf_status.hpp>
 
 #include <charconv>
@@ -54,6 +55,7 @@ Answer<wire::RunGraphResponse> WorkerState::start(Parcel<RunGraphRequest>& reque
   for (std::size_t i = 0; i < graph->parts.size(); ++i) {
     auto run = pack<RunPlan>();
     run->plan = graph->parts[i].plan;
+    run->task = session.task;
     run->step = step;
     run->store = session.isolated ? session.name : std::string();
     run->record = request->options.record_timeline();
@@ -97,6 +99,7 @@ Answer<wire::RunGraphResponse> WorkerState::run_partial(Parcel<RunGraphRequest>&
     for (const auto& part : graph->parts) {
       auto plan = pack<RunPlan>();
       plan->plan = part.plan;
+      plan->task = session.task;
       plan->step = step;
       plan->store = session.isolated ? session.name : std::string();
       plan->peers = session.peers;
@@ -162,7 +165,8 @@ Status WorkerState::check_key(const std::string& key) const {
   if (pieces.size() != 5 || std::from_chars(pieces[1].data(), pieces[1].data() + pieces[1].size(), incarnation, 16).ec != std::errc())
     return invalid("Invalid  rendezvous key: {}", key);
   for (const auto& device : parts.attributes) {
-    if (device.name() != pieces[0]) continue;
+    // A session may know this task by another name.
+    if (local_part(device.name()) != local_part(pieces[0])) continue;
     if (incarnation == 0 || incarnation == device.incarnation()) return absl::OkStatus();
     return as_possibly_restarted(
         aborted("RecvTensor expects a different device incarnation: {} vs. {}. Your worker job (\"{}\") was probably restarted. Check your worker job for the "

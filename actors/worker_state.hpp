@@ -22,6 +22,7 @@ struct RegisteredGraph {
 
 struct WorkerSession {
   std::string name;
+  std::string task;  // this worker, as the session names it
   bool isolated = false;
   std::shared_ptr<const Peers> peers;  // of its own where the session brought a cluster
   std::string master_task;

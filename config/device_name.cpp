@@ -123,6 +123,13 @@ std::string device_name(std::string_view job, int task, std::string_view type, i
   return fmt::format("{}/device:{}:{}", task_name(job, task), type, id);
 }
 
+std::string_view local_part(std::string_view device) {
+  const auto at = device.find("/device:");
+  return at == std::string_view::npos ? std::string_view() : device.substr(at);
+}
+
+std::string rename_task(std::string_view device, std::string_view task) { return fmt::format("{}{}", task, local_part(device)); }
+
 bool is_valid_name(std::string_view text) {
   return !text.empty() && is_letter(text.front()) && std::all_of(text.begin(), text.end(), is_name_char);
 }

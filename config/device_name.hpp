@@ -35,6 +35,12 @@ std::string task_name(std::string_view job, int task);
 /// `/job:J/replica:0/task:T/device:TYPE:ID`.
 std::string device_name(std::string_view job, int task, std::string_view type, int id);
 
+/// `/device:TYPE:ID` of a full name: what names a device within its task.
+std::string_view local_part(std::string_view device);
+
+/// The same device under another name of its task.
+std::string rename_task(std::string_view device, std::string_view task);
+
 /// A letter, then letters, digits and underscores: what may stand for a job or a device type in a device name.
 bool is_valid_name(std::string_view text);
 

@@ -3,7 +3,6 @@
 
 #include <troupe/messaging/status.hpp>
 #include <troupe/ops/graph.hpp>
-#include <troupe/ops/kernel.hpp>
 
 #include <string>
 #include <vector>
@@ -14,7 +13,6 @@ struct PlacementRequest {
   std::vector<std::string> devices;    // full names of all devices of the session
   std::string default_device;          // the master's own CPU
   bool allow_soft_placement = false;
-  const Registry* kernels = nullptr;   // of this node; other nodes are taken to know the same
 };
 
 /// Sets Node::device of every node that has none yet, or, when it fails, of none; placed nodes keep theirs. An op without a kernel is

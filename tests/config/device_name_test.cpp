@@ -191,5 +191,11 @@ TEST(DeviceName, MergesWithTensorFlowsTexts) {
   }
 }
 
+TEST(DeviceName, KeepsItsLocalPartUnderAnotherTask) {
+  EXPECT_EQ(local_part("/job:ps/replica:0/task:3/device:CPU:1"), "/device:CPU:1");
+  EXPECT_EQ(local_part("/job:ps/task:3"), "");
+  EXPECT_EQ(rename_task("/job:local/replica:0/task:0/device:GPU:0", "/job:worker/replica:0/task:7"), "/job:worker/replica:0/task:7/device:GPU:0");
+}
+
 }  // namespace
 }  // namespace troupe

@@ -3,6 +3,7 @@
 
 #include <troupe/actors/functions.hpp>
 #include <troupe/actors/step_roads.hpp>
+#include <troupe/config/device_name.hpp>
 #include <troupe/messaging/caf_status.hpp>
 #include <troupe/ops/resources/store.hpp>
 
@@ -54,19 +55,19 @@ struct DeviceState {
     }
     auto run = std::make_shared<Run>();
     run->call = request.call;
-    run->roads = std::make_unique<StepRoads>(self, facts, rendezvous, request->peers, request->step, run->cancellation);
+    run->roads = std::make_unique<StepRoads>(self, request->task, rendezvous, request->peers, request->step, run->cancellation);
     for (auto& feed : request->feeds) run->roads->feed(std::move(feed));
     run->execution = std::make_shared<Execution>(request->plan, hands());
     Execution& execution = *run->execution;
     execution.id = request->step;
-    execution.device = facts.name;
+    execution.device = rename_task(facts.name, request->task);
     execution.default_container = facts.default_container;
     execution.resources = &store(request->store);
     execution.rendezvous = run->roads.get();
     execution.cancellation = &run->cancellation;
-    execution.set_function_caller(functions->caller());
+    functions->serve(execution);
     if (request->record) {
-      run->done->stats.set_device(facts.name);
+      run->done->stats.set_device(execution.device);
       execution.record(&run->done->stats);
     }
     runs[request->step] = run;

@@ -15,8 +15,10 @@ class FunctionRunner : public std::enable_shared_from_this<FunctionRunner> {
  public:
   explicit FunctionRunner(Hands hands) : hands_(std::move(hands)) {}
 
-  /// For Execution::set_function_caller.
-  Execution::CallFunction caller();
+  /// Lets an execution call functions, and keep them for others.
+  void serve(Execution& execution);
+  /// Compiles a function anew, with kernels of its own, to run on a device.
+  StatusOr<std::shared_ptr<FunctionInstance>> instantiate(const LibraryPtr& library, const wire::NameAttrList& function, const std::string& device);
 
  private:
   struct Compiled {
@@ -24,8 +26,10 @@ class FunctionRunner : public std::enable_shared_from_this<FunctionRunner> {
     KernelCache kernels;
     std::shared_ptr<const Plan> plan;
   };
-  StatusOr<std::shared_ptr<const Plan>> compile(Execution& from, const wire::NameAttrList& function);
-  void call(Execution& from, const wire::NameAttrList& function, std::vector<Tensor> arguments, FunctionDone done);
+  class Instance;
+  static StatusOr<Compiled> compile(const LibraryPtr& library, const wire::NameAttrList& function, const std::string& device);
+  StatusOr<std::shared_ptr<const Plan>> compiled(Execution& from, const wire::NameAttrList& function);
+  void run(const std::shared_ptr<const Plan>& plan, Step& from, Cancellation* cancellation, std::vector<Tensor> arguments, FunctionDone done);
 
   Hands hands_;
   std::map<std::string, Compiled> compiled_;

@@ -2,17 +2,11 @@
 #include <troupe/devices/execution.hpp>
 
 #include <troupe/devices/execution_state.hpp>
+#include <troupe/messaging/wall_clock.hpp>
 #include <troupe/ops/resources/variable.hpp>
-
-#include <chrono>
 
 namespace troupe {
 namespace {
-
-std::int64_t now_micros() {
-  using namespace std::chrono;
-  return duration_cast<microseconds>(system_clock::now().time_since_epoch()).count();
-}
 
 /// Exceptions of libraries and of the allocator end here.
 Status run_kernel(const Kernel& kernel, Call& call) {
@@ -169,6 +163,17 @@ void Execution::run_elsewhere(const Ready& ready, const PlanNode& p, std::span<V
         });
       },
       p.kernel->place);
+}
+
+void Execution::run_blocking(std::function<void()> work, std::function<void()> after) {
+  if (!hands_.offload) {
+    work();
+    return after();
+  }
+  hands_.offload([back = hands_.back, work = std::move(work), after = std::move(after)] {
+    work();
+    back(after);
+  }, Place::io);
 }
 
 void Execution::complete(Waiting* waiting, Status status) {

@@ -3,6 +3,7 @@
 
 #include <troupe/devices/plan.hpp>
 #include <troupe/ops/step.hpp>
+#include <troupe/ops/step_host.hpp>
 #include <troupe/wire/step_stats.pb.h>
 
 #include <deque>
@@ -23,7 +24,7 @@ struct Hands {
 };
 
 /// Belongs to its device's actor, which alone calls it. Keeps itself alive until it is done.
-class Execution final : public Step, public std::enable_shared_from_this<Execution> {
+class Execution final : public Step, public StepHost, public std::enable_shared_from_this<Execution> {
  public:
   using Finished = std::function<void(Status)>;
 
@@ -37,6 +38,8 @@ class Execution final : public Step, public std::enable_shared_from_this<Executi
   /// `call_function` of nested executions, given by who knows how to instantiate one.
   using CallFunction = std::function<void(Execution&, const wire::NameAttrList&, std::vector<Tensor>, FunctionDone)>;
   void set_function_caller(CallFunction caller) { call_function_ = std::move(caller); }
+  using KeepFunction = std::function<StatusOr<std::shared_ptr<const KeptFunction>>(Execution&, const wire::NameAttrList&)>;
+  void set_function_keeper(KeepFunction keeper) { keep_function_ = std::move(keeper); }
 
   /// Starts; `finished` is called once, possibly before run returns.
   void run(Finished finished);
@@ -48,6 +51,11 @@ class Execution final : public Step, public std::enable_shared_from_this<Executi
   void call_function(const wire::NameAttrList& function, std::vector<Tensor> arguments, FunctionDone done) override {
     call_function_(*this, function, std::move(arguments), std::move(done));
   }
+  StatusOr<std::shared_ptr<const KeptFunction>> keep_function(const wire::NameAttrList& function) override {
+    if (!keep_function_) return unimplemented("Function {} cannot be kept here", function.name());
+    return keep_function_(*this, function);
+  }
+  void run_blocking(std::function<void()> work, std::function<void()> after) override;
   const Plan& plan() const { return *plan_; }
 
  private:
@@ -91,6 +99,7 @@ class Execution final : public Step, public std::enable_shared_from_this<Executi
   Finished finished_;
   Status status_;
   CallFunction call_function_;
+  KeepFunction keep_function_;
   std::vector<Tensor> arguments_, results_;
   wire::DeviceStepStats* stats_ = nullptr;
 

@@ -67,7 +67,49 @@ PlanNode describe(const Node& node) {
   return p;
 }
 
+/// In TensorFlow the outputs of these share the memory of their input.
+bool shares_memory(const PlanNode& p) {
+  switch (p.flow) {
+    case Flow::switch_:
+    case Flow::merge:
+    case Flow::enter:
+    case Flow::exit:
+    case Flow::next_iteration: return true;
+    default: return p.facts.op == "Identity";
+  }
+}
+
+/// Programs rely on it that what was read of a variable shows the updates that their control edges put before its use (the
+/// tokens of SyncReplicasOptimizer). So a reference goes on through such nodes, and is read where the value is used.
+void pass_references_on(std::vector<PlanNode>& nodes, const std::vector<PlanEdge>& edges) {
+  std::vector<std::size_t> passing;
+  const auto consider = [&](std::size_t i) {
+    if (PlanNode& p = nodes[i]; p.any_ref_source && p.ref_inputs == 0 && shares_memory(p)) {
+      p.ref_inputs = p.flow == Flow::merge ? ~std::uint64_t{0} : 1;
+      p.ref_output = true;
+      passing.push_back(i);
+    }
+  };
+  for (std::size_t i = 0; i < nodes.size(); ++i) consider(i);
+  while (!passing.empty()) {
+    const PlanNode& p = nodes[passing.back()];
+    passing.pop_back();
+    for (int e = p.edges_begin; e < p.edges_end; ++e) {
+      const PlanEdge& edge = edges[static_cast<std::size_t>(e)];
+      if (edge.output < 0) continue;
+      nodes[static_cast<std::size_t>(edge.node)].any_ref_source = true;
+      consider(static_cast<std::size_t>(edge.node));
+    }
+  }
+}
+
 }  // namespace
+
+/// TensorFlow calls a graph invalid when there is no kernel for a node, and unimplemented what a kernel leaves out.
+static Status as_refused_op(const Status& status) {
+  const std::string text = text_of(status);
+  return text.starts_with("No OpKernel was registered") ? make_status(Code::kInvalidArgument, text) : status;
+}
 
 std::uint64_t frame_hash(std::string_view text) {
   constexpr std::uint64_t m = 0xc6a4a7935bd1e995;
@@ -106,7 +148,7 @@ StatusOr<std::shared_ptr<const Plan>> Plan::compile(const Graph& graph, const Re
       auto kernel = kernel_for(node, registry, cache);
       // A kernel that is missing matters only to the step that needs it; one that refuses its attributes is refused now.
       if (kernel.ok()) p.kernel = *std::move(kernel);
-      else if (kernel.status().code() == Code::kUnimplemented) p.missing = kernel.status();
+      else if (kernel.status().code() == Code::kUnimplemented) p.missing = as_refused_op(kernel.status());
       else return append_text(kernel.status(), fmt::format("\n\t [[{{{{node {}}}}}]]", node.name()));
     }
     if (p.flow == Flow::argument) plan->arguments_ = std::max(plan->arguments_, p.index + 1);
@@ -116,6 +158,7 @@ StatusOr<std::shared_ptr<const Plan>> Plan::compile(const Graph& graph, const Re
   TRY(plan->assign_frames(graph));
   plan->lay_out_slots();
   plan->lay_out_edges(graph);
+  pass_references_on(plan->nodes_, plan->edges_);
   return std::shared_ptr<const Plan>(std::move(plan));
 }
 

@@ -74,6 +74,18 @@ def print_summary(verdicts, kernels, seconds):
     return len(wrong)
 
 
+def print_news(verdicts, path):
+    """Compares with a list of ops that are known to disagree: how many others do, and who may be struck off."""
+    known = {line.strip() for line in path.read_text().splitlines() if line.strip() and not line.startswith("#")}
+    by_op = _by_op(verdicts)
+    wrong = {op for op, found in by_op.items() if any(v.wrong is not None and v.case.op == op for v in found)}
+    if settled := sorted(op for op in known - wrong if op in by_op):
+        print(f"agree now, and may leave {path.name}: {' '.join(settled)}")
+    if news := sorted(wrong - known):
+        print(f"disagree, and are not in {path.name}: {' '.join(news)}")
+    return len(news)
+
+
 def _kernel_fits(op, combination, by_op):
     wanted = dict(combination)
     return any(all(wanted.get(a, t) == t for a, t in constraints.items()) for constraints in by_op.get(op, ()))

@@ -1,6 +1,7 @@
 // Ops on look-up tables.
 #include <troupe/ops/containers/shared.hpp>
 #include <troupe/ops/containers/vocabulary.hpp>
+#include <troupe/ops/files/records.hpp>
 #include <troupe/ops/kernel.hpp>
 #include <troupe/ops/resources/table.hpp>
 
@@ -157,6 +158,8 @@ void add_tables(Registry& ops) {
             if (file.dims() != 0) return invalid("filename should be a single string, but got {}", file.shape());
             if (file[0].empty()) return invalid("filename cannot be empty.");
             if (!table->facts().initializable) return invalid("Table  {} is not initializable", call.node().name);
+            // Whoever comes later, with another file even, is content with what is there.
+            if (table->initialized()) return open_bytes(file[0]).status();
             TRY_ASSIGN(const auto entries, read_vocabulary(file[0], *format, table->facts().key, table->facts().value));
             return table->initialize(entries.first, entries.second);
           });

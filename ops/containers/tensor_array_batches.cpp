@@ -30,12 +30,13 @@ Status gather(Call& call, TensorArray& array, const Indices& indices, DType dtyp
   TRY(check_requested(array, dtype));
   TRY(array.narrow_shape(element));
   if (indices.empty()) {
-    const auto shape = array.element_shape().known();
+    // What the array itself knows does not count here.
+    const auto shape = element.known();
     if (!shape)
       return unimplemented(
           "TensorArray has size zero, but element shape {} is not fully defined. Currently only static shapes are supported when packing zero-size "
           "TensorArrays.",
-          array.element_shape());
+          element);
     call.set(0, stack_rows(dtype, *shape, {}));
     return absl::OkStatus();
   }

@@ -87,6 +87,7 @@ void add_tensor_arrays(Registry& ops) {
   });
   ops.add("TensorArrayGradWithShape",
           [](Call& call, Step& step, Shared<TensorArray> array, Any flow, In<std::int32_t> before, Attr<"source", std::string> source) -> Status {
+            if (before.dims() != 1) return invalid("shape must be a vector of {{int32,int64}}, got shape {}", before.shape());
             TRY_ASSIGN(const PartialShape shape, shape_from_tensor(before.tensor));
             if (!shape.fully_known()) return invalid("The shape to prepend must be fully known, got {}", shape);
             return open_gradient(call, step, *array, *source, shape, flow.tensor);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <string_view>
 
 namespace troupe {
 namespace {
@@ -26,6 +27,8 @@ StatusOr<Shape> shape_of_elements(const TensorList& list, PartialShape shape, co
       }
   }
   const auto known = shape.known();
+  if (!known && doing == std::string_view("gather"))
+    return invalid("Tried to gather uninitialized tensors from a list with non-fully-defined element_shape: {}", shape);
   if (!known)
     return invalid("Tried to {} list which only contains uninitialized tensors and has a non-fully-defined element_shape: {}", doing, shape);
   return *known;
@@ -65,7 +68,7 @@ Status scatter(TensorList& list, const Tensor& t, const Tensor& indices) {
     if (i < 0) return invalid("Indices in TensorListScatter must all be non-negative.");
     largest = std::max(largest, i);
   }
-  if (static_cast<std::int64_t>(at.size()) > t.dim(0))
+  if (static_cast<std::int64_t>(at.size()) != t.dim(0))
     return invalid("Invalid number of rows in input tensor. Expected: {} Actual: {}", at.size(), t.dim(0));
   if (largest >= static_cast<std::int64_t>(list.tensors.size())) list.tensors.resize(static_cast<std::size_t>(largest) + 1);
   for (std::size_t i = 0; i < at.size(); ++i) list.tensors[static_cast<std::size_t>(at[i])] = shared_row(t, static_cast<std::int64_t>(i));
@@ -91,10 +94,10 @@ Status scatter_new(Call& call, const Tensor& t, const Tensor& indices, const Ten
 }
 
 Status scatter_into(Call& call, const TensorList& list, const Tensor& t, const Tensor& indices, DType dtype) {
-  TRY(check_op_type(list, dtype));
+  if (list.dtype != dtype) return invalid("Invalid data types; input tensor type: {} list element_type: {}", name_of(dtype), name_of(list.dtype));
   TRY(check_rows(t, list.element));
   if (indices.rank() != 1) return invalid("indices must be a vector, got shape {}", indices.shape());
-  if (indices.size() > t.dim(0)) return invalid("Invalid number of rows in input tensor. Expected: {} Actual: {}", indices.size(), t.dim(0));
+  if (indices.size() != t.dim(0)) return invalid("Expected len(indices) == tensor.shape[0], but saw: {} vs. {}", indices.size(), t.dim(0));
   for (std::int32_t i : indices.values<std::int32_t>())
     if (i < 0) return invalid("Indices in TensorListScatter must all be non-negative.");
   return scatter(list_to_change(call, 0, 0), t, indices);

@@ -1,8 +1,8 @@
 // Tensor lists joined and split: concatenation of elements and of lists, sums, zeros.
 #include <troupe/ops/array/storage.hpp>
 #include <troupe/ops/containers/tensor_lists.hpp>
+#include <troupe/ops/containers/variant_arithmetic.hpp>
 #include <troupe/ops/kernel.hpp>
-#include <troupe/ops/math/wrap.hpp>
 #include <troupe/ops/resources/partial_shapes.hpp>
 #include <troupe/ops/resources/rows.hpp>
 
@@ -26,6 +26,8 @@ StatusOr<PartialShape> tail_of(const TensorList& list, const PartialShape& eleme
 Status concat(Call& call, const TensorList& list, PartialShape element, const Tensor* leading, DType dtype) {
   if (list.dtype != dtype) return invalid("Invalid data types; op elements {} but list elements {}", name_of(dtype), name_of(list.dtype));
   TRY_ASSIGN(element, merge_shapes(element, list.element));
+  if (element.rank() == 0 && !leading)
+    return invalid("Trying to concat list with only uninitialized tensors but element_shape_except_first_dim is not fully defined: {}", PartialShape());
   if (element.rank() == 0) return invalid("Concat requires elements to be at least vectors, found scalars instead.");
   TRY_ASSIGN(const PartialShape tail, tail_of(list, element));
   const auto rest = tail.known();
@@ -43,7 +45,7 @@ Status concat(Call& call, const TensorList& list, PartialShape element, const Te
       length = t.dim(0);
     } else if (leading && i < static_cast<std::size_t>(leading->size())) {
       length = leading->data<std::int64_t>()[i];
-    } else if (leading && leading->size() > 0) {
+    } else if (leading && (leading->size() > 0 || first < 0)) {
       return invalid("List contains uninitialized tensor at index {} but leading_dims has only {} elements.", i, leading->size());
     } else {
       if (first < 0) return invalid("Tried to concat list with uninitialized tensors and a non-fully-defined element_shape: {}", element);
@@ -76,7 +78,7 @@ Status split(Call& call, const Tensor& t, const Tensor& shape, const Tensor& len
   if (lengths.rank() != 1) return invalid("Expected lengths to be a vector, received shape: {}", lengths.shape());
   const PartialShape tail = without_first(list.element);
   if (list.element.rank() > 0 && !tail.compatible_with(Shape(t.shape().dims().subspan(1))))
-    return invalid("Tensor shape {} is not compatible with element_shape {}", t.shape(), list.element);
+    return invalid("tensor shape {} is not compatible with element_shape {}", t.shape(), list.element);
   std::int64_t at = 0;
   for (std::int64_t length : lengths.values<std::int64_t>()) {
     if (length < 0) return invalid("Invalid value in lengths: {}", length);
@@ -102,8 +104,8 @@ Status concat_lists(Call& call, const Tensor& a, const Tensor& b, DType dtype) {
   for (std::int64_t i = 0; i < a.size(); ++i) {
     TRY_ASSIGN(const TensorList* x, list_in_row(a, i, "input_a"));
     TRY_ASSIGN(const TensorList* y, list_in_row(b, i, "input_b"));
-    if (x->dtype != dtype || y->dtype != dtype)
-      return invalid("input_a[{}].dtype != element_dtype.  Expected {} but saw {} and {}", i, name_of(dtype), name_of(x->dtype), name_of(y->dtype));
+    for (const auto& [which, list] : {std::pair{'a', x}, {'b', y}})
+      if (list->dtype != dtype) return invalid("input_{}[{}].dtype != element_dtype.  Saw: {} vs. {}", which, i, name_of(list->dtype), name_of(dtype));
     if (x->element != y->element)
       return invalid("input_a and input_b TensorList element shapes are not identical at index {}.  Saw {} vs. {}", i, x->element, y->element);
     auto joined = std::make_shared<TensorList>(*x);
@@ -141,12 +143,7 @@ StatusOr<Tensor> add(const Tensor& a, const Tensor& b, std::size_t position) {
   if (!b.valid()) return a;
   if (a.shape() != b.shape())
     return invalid("Trying to add two tensors with incompatible element shapes. One is {} and the other is {} in position {}", a.shape(), b.shape(), position);
-  Tensor sum(a.dtype(), a.shape());
-  const bool known = visit_dtype(numbers{}, a.dtype(), [&]<class T>() {
-    for (std::int64_t i = 0; i < a.size(); ++i) sum.mutable_data<T>()[i] = wrap_add(a.data<T>()[i], b.data<T>()[i]);
-  });
-  if (!known) return invalid("Trying to add unsupported dtype {}", static_cast<int>(a.dtype()));
-  return sum;
+  return add_tensors(a, b);
 }
 
 StatusOr<TensorList> add(const TensorList& a, const TensorList& b) {
@@ -165,19 +162,18 @@ StatusOr<TensorList> add(const TensorList& a, const TensorList& b) {
   return sum;
 }
 
-StatusOr<TensorList> zeros_like(const TensorList& list) {
-  TensorList zeros = list;
-  for (Tensor& t : zeros.tensors) {
-    if (!t.valid()) continue;
-    if (t.dtype() != DType::variant) {
-      t = Tensor::zeros(t.dtype(), t.shape());
-      continue;
+VariantResult zeros_of_list(const VariantValue& value) {
+  auto zeros = std::make_shared<TensorList>(static_cast<const TensorList&>(value));
+  for (Tensor& t : zeros->tensors)
+    if (t.valid()) {
+      TRY_ASSIGN(t, zeros_like(t));
     }
-    if (t.rank() != 0 || !list_in(t.item<Variant>())) return invalid("Input handle is not a list. Saw: '{}'", "a variant");
-    TRY_ASSIGN(TensorList inner, zeros_like(*list_in(t.item<Variant>())));
-    t = to_tensor(std::move(inner));
-  }
   return zeros;
+}
+
+VariantResult sum_of_lists(const VariantValue& a, const VariantValue& b) {
+  TRY_ASSIGN(TensorList sum, add(static_cast<const TensorList&>(a), static_cast<const TensorList&>(b)));
+  return std::make_shared<TensorList>(std::move(sum));
 }
 
 }  // namespace
@@ -195,22 +191,7 @@ void add_tensor_list_joins(Registry& ops) {
   ops.add("TensorListPushBackBatch", [](Call& call, In<Variant> lists, Any t, Attr<"element_dtype", DType> dtype) {
     return push_back_batch(call, lists.tensor, t.tensor, *dtype);
   });
-
-  add_for(ops, "AddN", {{"T", {DType::variant}}}, [](Call& call, List lists) -> Status {
-    TRY_ASSIGN(const TensorList* first, list_at(call, 0));
-    TensorList sum = *first;
-    for (int i = 1; i < lists.size(); ++i) {
-      TRY_ASSIGN(const TensorList* more, list_at(call, i));
-      TRY_ASSIGN(sum, add(sum, *more));
-    }
-    call.set(0, to_tensor(std::move(sum)));
-    return absl::OkStatus();
-  });
-  add_for(ops, "ZerosLike", {{"T", {DType::variant}}}, [](Call& call, ListIn list) -> Status {
-    TRY_ASSIGN(TensorList zeros, zeros_like(list.list));
-    call.set(0, to_tensor(std::move(zeros)));
-    return absl::OkStatus();
-  });
+  let_compute("tensorflow::TensorList", {.zeros = zeros_of_list, .add = sum_of_lists});
 }
 
 }  // namespace troupe

@@ -50,7 +50,7 @@ StatusOr<Tensor> element_or_zeros(const TensorList& list, std::size_t i, const P
       TRY_ASSIGN(full, merge_shapes(full, PartialShape(t.shape())));
     }
   const auto known = full.known();
-  if (!known) return invalid("Trying to read an uninitialized tensor but element_shape is not fully defined{}", full);
+  if (!known) return invalid("Trying to read an uninitialized tensor but element_shape is not fully defined: {} and no list element is set.", full);
   return Tensor::zeros(list.dtype, *known);
 }
 
@@ -67,6 +67,13 @@ StatusOr<TensorList> empty_list(DType dtype, const Tensor& shape) {
   list.dtype = dtype;
   TRY_ASSIGN(list.element, shape_from_tensor(shape));
   return list;
+}
+
+/// An element; the shape counts only for one that was never set.
+StatusOr<Tensor> item_at(const TensorList& list, std::size_t i, const Tensor& shape) {
+  if (list.tensors[i].valid()) return list.tensors[i];
+  TRY_ASSIGN(const PartialShape element, element_shape(list, shape));
+  return element_or_zeros(list, i, element);
 }
 
 Status push_back(Call& call, const TensorList& list, const Tensor& item, DType dtype) {
@@ -105,6 +112,7 @@ Tensor shape_tensor(const PartialShape& shape) {
 }  // namespace
 
 void add_tensor_lists(Registry& ops) {
+  let_lists_travel();
   ops.add("EmptyTensorList", [](Call& call, Any shape, In<std::int32_t> most, Attr<"element_dtype", DType> dtype) -> Status {
     if (most.dims() != 0) return invalid("max_num_elements expected to be a scalar but got shape: {}", most.shape());
     TRY_ASSIGN(TensorList list, empty_list(*dtype, shape.tensor));
@@ -135,19 +143,17 @@ void add_tensor_lists(Registry& ops) {
   ops.add("TensorListPopBack", [](Call& call, ListIn list, Any shape, Attr<"element_dtype", DType> dtype) -> Status {
     TRY(check_op_type(list.list, *dtype));
     if (list->tensors.empty()) return invalid("Trying to pop from an empty list.");
-    TRY_ASSIGN(const PartialShape element, element_shape(list.list, shape.tensor));
-    TRY_ASSIGN(Tensor last, element_or_zeros(list.list, list->tensors.size() - 1, element));
+    TRY_ASSIGN(Tensor last, item_at(list.list, list->tensors.size() - 1, shape.tensor));
     call.set(1, std::move(last));
     list_to_change(call, 0, 0).tensors.pop_back();
     return absl::OkStatus();
   });
   ops.add("TensorListGetItem", [](Call& call, ListIn list, In<std::int32_t> index, Any shape, Attr<"element_dtype", DType> dtype) -> Status {
     TRY(check_op_type(list.list, *dtype));
-    if (index.dims() != 0) return invalid("index must be a scalar, but got tensor of shape: {}", index.shape());
+    if (index.size() != 1) return invalid("index must be a scalar, but got tensor of shape: {}", index.shape());
     if (index[0] < 0 || static_cast<std::size_t>(index[0]) >= list->tensors.size())
       return invalid("Trying to access element {} in a list with {} elements.", index[0], list->tensors.size());
-    TRY_ASSIGN(const PartialShape element, element_shape(list.list, shape.tensor));
-    TRY_ASSIGN(Tensor item, element_or_zeros(list.list, static_cast<std::size_t>(index[0]), element));
+    TRY_ASSIGN(Tensor item, item_at(list.list, static_cast<std::size_t>(index[0]), shape.tensor));
     call.set(0, std::move(item));
     return absl::OkStatus();
   });

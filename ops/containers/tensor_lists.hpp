@@ -31,5 +31,7 @@ StatusOr<PartialShape> element_shape(const TensorList& list, const Tensor& shape
 StatusOr<Tensor> element_or_zeros(const TensorList& list, std::size_t i, const PartialShape& shape);
 /// Row i of a batch, sharing its memory.
 Tensor shared_row(const Tensor& batch, std::int64_t i);
+/// Tells the wire how a list is written and read.
+void let_lists_travel();
 
 }  // namespace troupe

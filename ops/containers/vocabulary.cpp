@@ -1,8 +1,10 @@
 // Reading of vocabulary files.
 #include <troupe/ops/containers/vocabulary.hpp>
 
-#include <charconv>
-#include <fstream>
+#include <troupe/ops/files/records.hpp>
+
+#include <absl/strings/numbers.h>
+
 #include <string_view>
 #include <vector>
 
@@ -19,13 +21,18 @@ std::vector<std::string_view> split(std::string_view line, char delimiter) {
   }
 }
 
-Status check_column(std::int64_t column, DType type, const char* what) {
+Status check_column(std::int64_t column, DType type, const char* index, const char* what) {
   if (column == VocabularyFormat::line_number && type != DType::i64)
-    return invalid("{} index for line number requires {} dtype to be int64, got {}", what, what, name_of(type));
-  if (column == VocabularyFormat::whole_line && type != DType::string && type != DType::i64)
-    return invalid("{} index for whole line requires string or integer types, got {}", what, name_of(type));
+    return invalid("{} index for line number requires table {} dtype of int64, got {}", index, what, name_of(type));
+  if (column == VocabularyFormat::whole_line && type != DType::string && type != DType::i64 && type != DType::i32)
+    return invalid("{} index for whole line requires table {} dtype of integer or string, got {}", index, what, name_of(type));
   return absl::OkStatus();
 }
+
+bool parse_number(absl::string_view text, std::int32_t& number) { return absl::SimpleAtoi(text, &number); }
+bool parse_number(absl::string_view text, std::int64_t& number) { return absl::SimpleAtoi(text, &number); }
+bool parse_number(absl::string_view text, float& number) { return absl::SimpleAtof(text, &number); }
+bool parse_number(absl::string_view text, double& number) { return absl::SimpleAtod(text, &number); }
 
 /// A column in the making.
 class Column {
@@ -59,13 +66,8 @@ class Column {
   StatusOr<Tensor> parse() const {
     std::vector<T> numbers;
     for (const std::string& text : texts_) {
-      std::string_view trimmed = text;
-      while (!trimmed.empty() && trimmed.front() == ' ') trimmed.remove_prefix(1);
-      while (!trimmed.empty() && (trimmed.back() == ' ' || trimmed.back() == '\r')) trimmed.remove_suffix(1);
       T number{};
-      const auto read = std::from_chars(trimmed.data(), trimmed.data() + trimmed.size(), number);
-      if (read.ec != std::errc() || read.ptr != trimmed.data() + trimmed.size())
-        return invalid("Field {} in line {} is not a valid {}.", text, numbers.size(), name_of(type_));
+      if (!parse_number(text, number)) return invalid("Field {} in line {} is not a valid {}.", text, numbers.size(), name_of(type_));
       numbers.push_back(number);
     }
     return Tensor::vector(numbers);
@@ -92,23 +94,25 @@ StatusOr<VocabularyFormat> VocabularyFormat::make(Binding& binding) {
 }
 
 StatusOr<std::pair<Tensor, Tensor>> read_vocabulary(const std::string& file, const VocabularyFormat& format, DType key, DType value) {
-  TRY(check_column(format.key, key, "Key"));
-  TRY(check_column(format.value, value, "Value"));
-  std::ifstream in(file, std::ios::binary);
-  if (!in) return not_found("{}; No such file or directory", file);
+  TRY(check_column(format.key, key, "Key", "key"));
+  TRY(check_column(format.value, value, "Value", "value"));
+  TRY_ASSIGN(auto bytes, open_bytes(file));
+  LineReader lines(std::move(bytes), LineReader::Returns::drop_last);
   Column keys(format.key, key), values(format.value, value);
   std::string line;
-  std::int64_t number = 0, taken = 0;
-  for (; (format.size < 0 || taken < format.size) && std::getline(in, line); ++number) {
-    if (number < format.offset) continue;
-    if (!line.empty() && line.back() == '\r') line.pop_back();
+  std::int64_t taken = 0;
+  while (format.size < 0 || taken < format.size) {
+    TRY_ASSIGN(const bool more, lines.next(line));
+    if (!more) break;
+    if (line.empty()) return invalid("Invalid content in {}: empty line found at position {}.", file, lines.position());
     const auto parts = split(line, format.delimiter);
-    TRY(keys.add(line, parts, number - format.offset, file));
-    TRY(values.add(line, parts, number - format.offset, file));
+    TRY(keys.add(line, parts, taken + format.offset, file));
+    TRY(values.add(line, parts, taken + format.offset, file));
     ++taken;
   }
-  if (format.size >= 0 && taken < format.size)
-    return invalid("Invalid vocab_size in {}: expected {} but got {}", file, format.size, taken);
+  if (format.size == 0) return out_of_range("Finished reading 0 of lines from {}", file);
+  if (taken == 0) return out_of_range("Read less bytes than requested");
+  if (taken < format.size) return invalid("Invalid vocab_size in {}: expected {} but got {}", file, format.size, taken);
   TRY_ASSIGN(Tensor key_tensor, keys.finish());
   TRY_ASSIGN(Tensor value_tensor, values.finish());
   return std::pair{std::move(key_tensor), std::move(value_tensor)};

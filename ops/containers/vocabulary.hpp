@@ -15,7 +15,7 @@ struct VocabularyFormat {
   std::int64_t key = whole_line, value = line_number;
   std::int64_t size = -1;  // lines to read; -1: all
   char delimiter = '\t';
-  std::int64_t offset = 0;  // lines to skip
+  std::int64_t offset = 0;  // number of the first line
 
   static StatusOr<VocabularyFormat> make(Binding& binding);
 };

@@ -8,10 +8,10 @@ namespace troupe {
 StatusOr<PartialShape> merge_shapes(const PartialShape& a, const PartialShape& b) {
   if (a.unknown_rank()) return b;
   if (b.unknown_rank()) return a;
-  if (a.rank() != b.rank()) return invalid("Incompatible ranks during merge: {} vs. {}", a.rank(), b.rank());
+  if (a.rank() != b.rank()) return invalid("PartialTensorShape: Incompatible ranks during merge: {} vs. {}", a.rank(), b.rank());
   Dims dims;
   for (int i = 0; i < a.rank(); ++i) {
-    if (a.dim(i) >= 0 && b.dim(i) >= 0 && a.dim(i) != b.dim(i)) return invalid("Incompatible shapes during merge: {} vs. {}", a, b);
+    if (a.dim(i) >= 0 && b.dim(i) >= 0 && a.dim(i) != b.dim(i)) return invalid("PartialTensorShape: Incompatible shapes during merge: {} vs. {}", a, b);
     dims.push_back(a.dim(i) >= 0 ? a.dim(i) : b.dim(i));
   }
   return PartialShape(std::span<const std::int64_t>(dims.data(), dims.size()));

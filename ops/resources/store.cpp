@@ -1,6 +1,12 @@
 // Look-up of resources with TensorFlow's texts.
 #include <troupe/ops/resources/store.hpp>
 
+#include <troupe/messaging/hash64.hpp>
+
+#include <cxxabi.h>
+
+#include <cstdlib>
+
 namespace troupe {
 namespace {
 
@@ -9,6 +15,13 @@ std::string key_of(const std::string& name, std::string_view type) {
   key.reserve(name.size() + 1 + type.size());
   key.append(name).push_back('\0');
   return key.append(type);
+}
+
+/// "tensorflow::Var" of "N10tensorflow3VarE".
+std::string readable(const std::string& mangled) {
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> text(abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status), &std::free);
+  return status == 0 && text ? text.get() : mangled;
 }
 
 }  // namespace
@@ -27,8 +40,9 @@ StatusOr<std::shared_ptr<Resource>> ResourceStore::find_any(const std::string& c
 }
 
 Status ResourceStore::wrong_type(const ResourceHandle& handle, std::string_view wanted) {
-  return invalid("Trying to access resource {} located in device {} using the wrong type. Expected {} got {}", handle.name,
-                 handle.device, wanted, handle.type_name);
+  return invalid("Trying to access a handle's resource using the wrong type. The handle points to a resource (name '{}') of type '{}' (hash code {}) but you "
+                 "are trying to access the resource as type '{}' (hash code {})",
+                 handle.name, readable(handle.type_name), hash64(handle.type_name), readable(std::string(wanted)), hash64(wanted));
 }
 
 Status ResourceStore::erase(const std::string& container, const std::string& name, std::string_view type) {

@@ -157,8 +157,13 @@ Status Table::initialize(const Tensor& keys, const Tensor& values) {
   }
   for (std::int64_t i = 0; i < keys_in(keys); ++i) {
     const std::int64_t row = rows_->find(keys, i);
-    if (row != KeyRows::none && !same_elements(values_, row, values, i, 1))
-      return invalid("HashTable has different value for same key. Key {} has {} and trying to add value {}", show(keys, i), show(values_, row), show(values, i));
+    if (row != KeyRows::none && !same_elements(values_, row, values, i, 1)) {
+      const std::string known = show(values_, row);
+      rows_->clear();
+      free_.clear();
+      used_ = 0;
+      return failed_precondition("HashTable has different value for same key. Key {} has {} and trying to add value {}", show(keys, i), known, show(values, i));
+    }
     if (row == KeyRows::none) put(keys, i, values);
   }
   initialized_ = true;

@@ -66,7 +66,7 @@ Status TensorArray::add(Element& element, const Tensor& value) {
 StatusOr<Tensor> TensorArray::read(std::int32_t index) {
   TRY(check_open());
   if (index < 0 || static_cast<std::size_t>(index) >= elements_.size())
-    return invalid("TensorArray {}: Tried to read from index {} but array size is: {}", name(), index, elements_.size());
+    return invalid("Tried to read from index {} but array size is: {}", index, elements_.size());
   Element& element = elements_[static_cast<std::size_t>(index)];
   if (!element.written) {
     const auto shape = facts_.element.known();
@@ -103,6 +103,7 @@ void TensorArray::close() {
 }
 
 StatusOr<std::shared_ptr<TensorArray>> TensorArray::gradient(const std::string& source, const PartialShape& before) {
+  if (facts_.adds) return invalid("Wrong input container. _tensor_array_grads{}", name());
   if (auto known = gradients_.find(source); known != gradients_.end()) return known->second;
   // Who computes gradients relies on the size as it is now.
   facts_.dynamic = false;

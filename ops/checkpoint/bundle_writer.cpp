@@ -1,0 +1,125 @@
+// Writing of checkpoints of version 2.
+#include <troupe/messaging/tensor_codec.hpp>
+#include <troupe/ops/checkpoint/bundle.hpp>
+#include <troupe/ops/checkpoint/ordered_code.hpp>
+#include <troupe/ops/files/crc32c.hpp>
+
+#include <limits>
+
+namespace troupe {
+namespace {
+
+void append_varint(std::uint64_t n, std::string& to) {
+  for (; n >= 0x80; n >>= 7) to += static_cast<char>(n | 0x80);
+  to += static_cast<char>(n);
+}
+
+template <class Int>
+void append_little(Int n, std::string& to) {
+  for (std::size_t i = 0; i < sizeof(Int); ++i) to += static_cast<char>(n >> (8 * i));
+}
+
+}  // namespace
+
+std::string bundle::index_file(const std::string& prefix) { return prefix + ".index"; }
+std::string bundle::data_file(const std::string& prefix, int shard, int shards) {
+  return fmt::format("{}.data-{:05}-of-{:05}", prefix, shard, shards);
+}
+
+wire::BundleHeaderProto bundle::header_of(int shards) {
+  wire::BundleHeaderProto header;
+  header.set_num_shards(shards);
+  header.set_endianness(wire::BundleHeaderProto::LITTLE);
+  header.mutable_version()->set_producer(version);
+  return header;
+}
+
+Status bundle::make_place_for(const std::string& prefix) {
+  TRY(local_path(prefix).status());
+  const std::string directory(directory_of(prefix));
+  return directory.empty() || file_exists(directory) ? absl::OkStatus() : make_directory(directory);
+}
+
+Status bundle::write_index(const std::string& prefix, int shards, const std::map<std::string, wire::BundleEntryProto>& entries) {
+  TRY_ASSIGN(TableWriter index, TableWriter::create(index_file(prefix)));
+  index.add("", header_of(shards).SerializeAsString());
+  for (const auto& [key, entry] : entries) index.add(key, entry.SerializeAsString());
+  return index.commit();
+}
+
+StatusOr<BundleWriter> BundleWriter::create(const std::string& prefix) {
+  TRY(bundle::make_place_for(prefix));
+  TRY_ASSIGN(NewFile data, NewFile::create(bundle::data_file(prefix, 0, 1)));
+  return BundleWriter(prefix, std::move(data));
+}
+
+Status BundleWriter::add(const std::string& key, const Tensor& value) {
+  if (key.empty()) return invalid("A tensor in a checkpoint must have a name");
+  if (entries_.contains(key)) return invalid("Adding duplicate key: {}", key);
+  wire::BundleEntryProto entry;
+  entry.set_dtype(static_cast<wire::DataType>(value.dtype()));
+  to_proto(value.shape(), entry.mutable_shape());
+  entry.set_offset(static_cast<std::int64_t>(data_.size()));
+  std::uint32_t crc = 0;
+  if (value.dtype() == DType::string) {
+    TRY_ASSIGN(crc, write_strings(value));
+  } else {
+    TRY_ASSIGN(crc, write_plain(value));
+  }
+  entry.set_size(static_cast<std::int64_t>(data_.size()) - entry.offset());
+  entry.set_crc32c(mask_crc(crc));
+  entries_.emplace(key, std::move(entry));
+  return absl::OkStatus();
+}
+
+Status BundleWriter::add_slice(const std::string& key, const Shape& full, const TensorSlice& slice, const Tensor& value) {
+  if (slice.is_all_of(full)) return add(key, value);
+  const auto found = entries_.find(key);
+  if (found != entries_.end()) {
+    if (found->second.slices_size() == 0) return invalid("Adding duplicate key: {}", key);
+    TRY_ASSIGN(const Shape known, shape_from_proto(found->second.shape()));
+    if (known != full || static_cast<DType>(found->second.dtype()) != value.dtype())
+      return invalid("Slices of tensor {} differ: {} {} and {} {}", key, name_of(static_cast<DType>(found->second.dtype())), known,
+                     name_of(value.dtype()), full);
+  }
+  TRY(add(slice_key(key, slice), value));
+  wire::BundleEntryProto& entry = entries_[key];
+  entry.set_dtype(static_cast<wire::DataType>(value.dtype()));
+  to_proto(full, entry.mutable_shape());
+  slice.to_proto(entry.add_slices());
+  return absl::OkStatus();
+}
+
+Status BundleWriter::finish() {
+  TRY(data_.commit());
+  return bundle::write_index(prefix_, 1, entries_);
+}
+
+StatusOr<std::uint32_t> BundleWriter::write_plain(const Tensor& value) {
+  if (is_object(value.dtype())) return unimplemented("Tensors of {} cannot be saved in a checkpoint", name_of(value.dtype()));
+  const std::string_view bytes(value.data<char>(), value.bytes());
+  TRY(data_.append(bytes));
+  return crc32c(bytes);
+}
+
+StatusOr<std::uint32_t> BundleWriter::write_strings(const Tensor& value) {
+  std::string lengths, counted;  // as they are stored, and as the checksum sees them
+  for (const std::string& text : value.values<std::string>()) {
+    append_varint(text.size(), lengths);
+    if (text.size() <= std::numeric_limits<std::uint32_t>::max()) append_little(static_cast<std::uint32_t>(text.size()), counted);
+    else append_little(static_cast<std::uint64_t>(text.size()), counted);
+  }
+  std::uint32_t crc = crc32c(counted);
+  std::string checksum;
+  append_little(mask_crc(crc), checksum);
+  crc = extend_crc32c(crc, checksum);
+  TRY(data_.append(lengths));
+  TRY(data_.append(checksum));
+  for (const std::string& text : value.values<std::string>()) {
+    TRY(data_.append(text));
+    crc = extend_crc32c(crc, text);
+  }
+  return crc;
+}
+
+}  // namespace troupe

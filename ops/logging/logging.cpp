@@ -112,9 +112,11 @@ void add_logging(Registry& ops) {
   ops.add("Abort", [](Call& call, Attr<"error_msg", std::string> text) {
     return permission_denied("{} is refused: a step may not end the process that serves it{}{}", call.node().op, text->empty() ? "" : ": ", *text);
   });
-  ops.add({"PyFunc", "PyFuncStateless", "EagerPyFunc"}, [](Call& call) {
-    return unimplemented("{} '{}' calls a function of the client's Python interpreter, which this server does not have; place it in the client or express it as ops",
-                         call.node().op, call.node().name);
+  // As a server of TensorFlow's says it that has an interpreter, but not the client's.
+  ops.add({"PyFunc", "PyFuncStateless", "EagerPyFunc"}, [](Call& call, List, Attr<"token", std::string> token) {
+    return invalid("ValueError: Could not find callback with key={} in the registry. {} calls a function of the client's Python interpreter, which this server "
+                   "does not have; place it in the client or express it as ops",
+                   *token, call.node().op);
   });
 }
 

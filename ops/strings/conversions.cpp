@@ -36,15 +36,18 @@ struct NumberFormat {
     TRY_ASSIGN(bool shortest, binding.attr<bool>("shortest"));
     TRY_ASSIGN(std::int64_t width, binding.attr<std::int64_t>("width"));
     TRY_ASSIGN(std::string fill, binding.attr<std::string>("fill"));
-    const bool is_real = dtype == DType::f16 || dtype == DType::bf16 || dtype == DType::f32 || dtype == DType::f64 || dtype == DType::c64 || dtype == DType::c128;
+    const bool is_text = dtype == DType::string;  // takes any format; only its width matters
+    const bool is_real = is_text || dtype == DType::f16 || dtype == DType::bf16 || dtype == DType::f32 || dtype == DType::f64 ||
+                         dtype == DType::c64 || dtype == DType::c128;
     if (!is_real && (scientific || shortest)) return invalid("scientific and shortest format not supported for datatype {}", name_of(dtype));
     if (!is_real && precision > -1) return invalid("precision not supported for datatype {}", name_of(dtype));
     if (scientific && shortest) return invalid("Cannot select both scientific and shortest notation");
     if (fill.size() > 1) return invalid("Fill string must be one or fewer characters");
-    if (!fill.empty() && std::string_view(" +-0#").find(fill[0]) == std::string_view::npos) return invalid("Fill argument not supported: \"{}\"", fill);
+    if (!fill.empty() && std::string_view(" +-0#").find(fill[0]) == std::string_view::npos)
+      return invalid("Fill argument not supported: \"{}\"", fill);
     NumberFormat format{fill, scientific ? 'e' : shortest ? 'g' : 'f'};
     if (width > -1) format.flags += std::to_string(width);
-    if (precision > -1) format.flags += '.' + std::to_string(precision);
+    if (precision > -1 && !is_text) format.flags += '.' + std::to_string(precision);
     return format;
   }
 
@@ -62,7 +65,8 @@ struct NumberFormat {
     const std::string one = '%' + flags;
     if constexpr (std::is_same_v<T, bool>) return x ? "true" : "false";
     else if constexpr (std::is_same_v<T, std::string>) return print(one + 's', x.c_str());
-    else if constexpr (is_complex<T>) return print('(' + one + real + ',' + one + real + ')', static_cast<double>(x.real()), static_cast<double>(x.imag()));
+    else if constexpr (is_complex<T>)
+      return print('(' + one + real + ',' + one + real + ')', static_cast<double>(x.real()), static_cast<double>(x.imag()));
     else if constexpr (is_floating<T>) return print(one + real, static_cast<double>(x));
     else if constexpr (std::is_signed_v<T>) return print(one + "lld", static_cast<long long>(x));
     else return print(one + "llu", static_cast<unsigned long long>(x));

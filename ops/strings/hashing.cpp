@@ -1,40 +1,12 @@
 // Strings to buckets and data to fingerprints.
+#include <troupe/messaging/hash64.hpp>
 #include <troupe/ops/kernel.hpp>
 
 #include <farmhash.h>
 #include <highwayhash/sip_hash.h>
 
-#include <cstring>
-
 namespace troupe {
 namespace {
-
-/// The hash of the oldest op: MurmurHash64A with a seed of its own.
-std::uint64_t old_hash(const std::string& text) {
-  constexpr std::uint64_t m = 0xc6a4a7935bd1e995;
-  constexpr int r = 47;
-  std::uint64_t h = 0xDECAFCAFFE ^ (text.size() * m);
-  std::size_t at = 0;
-  for (; at + 8 <= text.size(); at += 8) {
-    std::uint64_t k = 0;
-    std::memcpy(&k, text.data() + at, 8);
-    k *= m;
-    k ^= k >> r;
-    k *= m;
-    h ^= k;
-    h *= m;
-  }
-  if (at < text.size()) {
-    std::uint64_t rest = 0;
-    std::memcpy(&rest, text.data() + at, text.size() - at);
-    h ^= rest;
-    h *= m;
-  }
-  h ^= h >> r;
-  h *= m;
-  h ^= h >> r;
-  return h;
-}
 
 template <class Hash>
 void to_buckets(Call& call, const In<std::string>& x, std::int64_t buckets, Hash&& hash) {
@@ -77,7 +49,7 @@ Status fingerprint(Call& call, const Tensor& data, const In<std::string>& method
     const std::string& text = data.data<std::string>()[i];
     fingerprint_rows(text.data(), 1, text.size(), prints.data() + i * 8);
   }
-  if (data.rank() == 1) std::copy(prints.begin(), prints.end(), out);
+  if (row == 1) std::copy(prints.begin(), prints.end(), out);
   else fingerprint_rows(reinterpret_cast<const char*>(prints.data()), rows, static_cast<std::size_t>(row) * 8, out);
   return absl::OkStatus();
 }
@@ -86,7 +58,7 @@ Status fingerprint(Call& call, const Tensor& data, const In<std::string>& method
 
 void add_hashing(Registry& ops) {
   ops.add("StringToHashBucket",
-          [](Call& call, In<std::string> x, Attr<"num_buckets", std::int64_t> buckets) { to_buckets(call, x, *buckets, old_hash); });
+          [](Call& call, In<std::string> x, Attr<"num_buckets", std::int64_t> buckets) { to_buckets(call, x, *buckets, hash64); });
   ops.add("StringToHashBucketFast", [](Call& call, In<std::string> x, Attr<"num_buckets", std::int64_t> buckets) {
     to_buckets(call, x, *buckets, [](const std::string& text) { return ::util::Fingerprint64(text.data(), text.size()); });
   });

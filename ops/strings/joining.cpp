@@ -11,8 +11,7 @@ Status join_elements(Call& call, const List& inputs, const std::string& separato
   const Tensor* whole = nullptr;
   for (int i = 0; i < inputs.size(); ++i) {
     if (inputs[i].rank() == 0) continue;
-    if (whole && whole->shape() != inputs[i].shape())
-      return invalid("Input shapes do not match: {} vs. {}", whole->shape(), inputs[i].shape());
+    if (whole && whole->shape() != inputs[i].shape()) return invalid("Input shapes do not match: {} vs. {}", whole->shape(), inputs[i].shape());
     if (!whole) whole = &inputs[i];
   }
   Tensor& out = call.alloc(0, DType::string, whole ? whole->shape() : Shape{});
@@ -56,6 +55,8 @@ std::int64_t offset_of(const Dims& at, const Shape& shape) {
 
 Status reduce_join(Call& call, const Tensor& x, const Tensor& given, bool keep, const std::string& separator) {
   TRY_ASSIGN(Dims reduced, reduction_dimensions(given, x.rank()));
+  // The dimension that was named first varies fastest.
+  std::reverse(reduced.begin(), reduced.end());
   Dims kept;
   Shape shape;
   std::int64_t joined = 1;
@@ -88,7 +89,7 @@ Status join_segments(Call& call, const Tensor& x, const Tensor& ids, const Tenso
   if (ids.rank() == 0) return invalid("Segment_id cannot have rank 0");
   if (ids.rank() > x.rank()) return out_of_range("Invalid segment_id rank {} for input with {} dimension(s)", ids.rank(), x.rank());
   for (int d = 0; d < ids.rank(); ++d)
-    if (ids.dim(d) != x.dim(d)) return invalid("Segment dimension is {} while input dimension is {} in rank {}", ids.dim(d), x.dim(d), d);
+    if (ids.dim(d) != x.dim(d)) return invalid("Segment dimension is {} while input dimension is {} in rank {}", ids.dim(d), x.rank(), d);
   Dims dims{segments};
   for (int d = ids.rank(); d < x.rank(); ++d) dims.push_back(x.dim(d));
   TRY_ASSIGN(Shape shape, Shape::checked(std::span<const std::int64_t>(dims.data(), dims.size())));
@@ -97,16 +98,12 @@ Status join_segments(Call& call, const Tensor& x, const Tensor& ids, const Tenso
     if (id < 0 || id >= segments) return invalid("segment_ids are not allowed to exceed num_segments or to have negative values.");
   Tensor& out = call.alloc(0, DType::string, shape);
   const std::int64_t row = shape.elements(1, shape.rank());
-  std::vector<bool> begun(static_cast<std::size_t>(segments), false);
-  for (std::size_t i = 0; i < to.size(); ++i) {
-    const auto segment = static_cast<std::size_t>(to[i]);
+  for (std::size_t i = 0; i < to.size(); ++i)
     for (std::int64_t k = 0; k < row; ++k) {
       std::string& text = out.mutable_data<std::string>()[to[i] * row + k];
-      if (begun[segment]) text += separator;
+      if (!text.empty()) text += separator;
       text += x.data<std::string>()[static_cast<std::int64_t>(i) * row + k];
     }
-    begun[segment] = true;
-  }
   return absl::OkStatus();
 }
 

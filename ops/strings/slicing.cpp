@@ -32,7 +32,7 @@ std::optional<std::int64_t> position(std::int64_t pos, std::int64_t size) {
   return at;
 }
 
-/// A negative length, as unsigned, is as good as endless.
+/// A negative length in bytes, as unsigned, is as good as endless.
 std::int64_t clipped(std::int64_t length, std::int64_t left) { return length < 0 ? left : std::min(length, left); }
 
 struct Slicer {
@@ -42,13 +42,18 @@ struct Slicer {
     const auto size = characters ? characters_in(text) : static_cast<std::int64_t>(text.size());
     const auto from = position(pos, size);
     if (!from) return std::nullopt;
+    // Characters cannot be counted backwards: nothing from the front, no place from the end.
+    if (characters && length < 0) return pos < 0 ? std::nullopt : std::optional(text.substr(0, 0));
     const std::int64_t to = *from + clipped(length, size - *from);
     if (!characters) return text.substr(static_cast<std::size_t>(*from), static_cast<std::size_t>(to - *from));
     const std::size_t begin = offset_of_character(text, *from), end = offset_of_character(text, to);
     return text.substr(begin, end - begin);
   }
 
-  Status refusal(std::int64_t pos, const std::string& text, const std::string& where) const {
+  /// `columns` is 0 unless the place is in a matrix that was broadcast.
+  Status refusal(std::int64_t pos, const std::string& text, std::int64_t at, std::int64_t columns) const {
+    const std::int64_t row = columns == 0 ? at : at / columns;
+    const std::string where = columns == 0 || characters ? std::to_string(row) : fmt::format("({}, {})", row, at % columns);
     if (characters) return invalid("pos {} out of range for string at index {}", pos, where);
     return invalid("pos {} out of range for string b'{}' at index {}", pos, text, where);
   }
@@ -59,7 +64,7 @@ Status slice_same_shape(Call& call, const In<std::string>& x, const Dims& pos, c
   for (std::int64_t i = 0; i < x.size(); ++i) {
     const auto at = pos.size() == 1 && x.size() != 1 ? 0 : static_cast<std::size_t>(i);
     const auto part = slice(x[i], pos[at], length[at]);
-    if (!part) return slice.refusal(pos[at], x[i], std::to_string(i));
+    if (!part) return slice.refusal(pos[at], x[i], i, 0);
     out[i] = std::string(*part);
   }
   return absl::OkStatus();
@@ -80,8 +85,7 @@ Status slice_broadcast(Call& call, const In<std::string>& x, const Shape& parts,
       const auto part = slice(text, pos[at], length[at]);
       const std::int64_t offset = o + i;
       if (part) out[offset] = std::string(*part);
-      else if (shape.rank() < 2) status = slice.refusal(pos[at], text, std::to_string(offset));
-      else status = slice.refusal(pos[at], text, fmt::format("({}, {})", offset / shape.dim(1), offset % shape.dim(1)));
+      else status = slice.refusal(pos[at], text, offset, shape.rank() < 2 ? 0 : shape.dim(1));
     }
   });
   return status;

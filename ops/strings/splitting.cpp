@@ -28,7 +28,7 @@ Parts split_at_any(std::string_view text, std::string_view delimiters, bool skip
   }
 }
 
-/// At runs of white space, as Python's split() does; `most` splits at most unless negative.
+/// At runs of white space; after `most` parts, unless it is negative, comes the rest, even an empty one.
 Parts split_at_spaces(std::string_view text, std::int64_t most) {
   Parts parts;
   const auto skip = [&] {
@@ -36,14 +36,14 @@ Parts split_at_spaces(std::string_view text, std::int64_t most) {
   };
   skip();
   while (!text.empty()) {
-    if (most >= 0 && static_cast<std::int64_t>(parts.size()) == most) {
-      parts.push_back(text);
-      return parts;
-    }
     const auto end = static_cast<std::size_t>(std::find_if(text.begin(), text.end(), is_space) - text.begin());
     parts.push_back(text.substr(0, end));
     text.remove_prefix(end);
     skip();
+    if (most > 0 && static_cast<std::int64_t>(parts.size()) == most) {
+      parts.push_back(text);
+      break;
+    }
   }
   return parts;
 }
@@ -94,7 +94,8 @@ Status split_all(Call& call, const In<std::string>& x, const In<std::string>& se
 
 void add_splitting(Registry& ops) {
   ops.add("StringSplit", [](Call& call, In<std::string> x, In<std::string> delimiter, Attr<"skip_empty", bool> skip) {
-    return split_all(call, x, delimiter, "delimiter", [&](const std::string& text, const std::string& any) { return split_at_any(text, any, *skip); });
+    return split_all(call, x, delimiter, "delimiter",
+                     [&](const std::string& text, const std::string& any) { return split_at_any(text, any, *skip); });
   });
   ops.add("StringSplitV2", [](Call& call, In<std::string> x, In<std::string> separator, Attr<"maxsplit", std::int64_t> most) {
     return split_all(call, x, separator, "sep", [&](const std::string& text, const std::string& sep) {

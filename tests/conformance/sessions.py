@@ -27,6 +27,11 @@ def _config():
     return config
 
 
+def as_array(value):
+    """A scalar string comes as bytes, of which NumPy's own type of strings would drop zeros at the end."""
+    return np.asarray(value, dtype=object) if isinstance(value, bytes) else np.asarray(value)
+
+
 class SharedGraph:
     """One tf.Graph with the nodes of many cases. Cases that TensorFlow refuses to make nodes of are in `refused`."""
 
@@ -79,6 +84,8 @@ class TensorFlowSession:
 
     def __init__(self, shared, target=""):
         self.shared = shared
+        # In process, TensorFlow may take what is fed for a variable's memory and write into it.
+        self.fed = (lambda array: array) if target else np.copy
         self.session = tf1.Session(target, graph=shared.graph, config=_config())
         self.options = c_session.TF_NewBufferFromString(config_pb2.RunOptions(timeout_in_ms=TIMEOUT_MS).SerializeToString())
         self._outputs = {}
@@ -101,7 +108,7 @@ class TensorFlowSession:
         return c_session.TF_SessionRun_wrapper(
             self.session._session,
             self.options,
-            {self._output(name + ":0"): array for name, array in feeds.items()},
+            {self._output(name + ":0"): self.fed(array) for name, array in feeds.items()},
             [self._output(f) for f in fetches],
             targets,
             None,
@@ -114,7 +121,7 @@ class TensorFlowSession:
         outcomes = []
         for wanted in built.steps:
             try:
-                outcomes.append([np.asarray(a) for a in self._run(feeds, wanted)])
+                outcomes.append([as_array(a) for a in self._run(feeds, wanted)])
             except tf.errors.OpError as refused:
                 outcomes.append(Refusal(refused.error_code, refused.message))
         return outcomes
@@ -132,7 +139,7 @@ class TensorFlowSession:
                     wanted += built.steps[k]
             arrays = iter(self._run(feeds, wanted))
             for key, count in counts.items():
-                outcomes[key].append([np.asarray(next(arrays)) for _ in range(count)])
+                outcomes[key].append([as_array(next(arrays)) for _ in range(count)])
         return outcomes
 
     def close(self):
@@ -153,8 +160,8 @@ def run_cases(shared, cases, target="", change=None):
                 outcomes.update(session.run_together(group, change))
             except tf.errors.OpError:
                 groups += [group[len(group) // 2 :], group[: len(group) // 2]]
-                if any(len(shared.built[new.key].steps) > 1 for new in group):
-                    session = _with_fresh_state(session, shared, target)
+                # Variables and random generators have moved on.
+                session = _with_fresh_state(session, shared, target)
     outcomes.update((new.key, session.run(new, change)) for new in cases if new.alone)
     session.close()
     return outcomes
@@ -190,7 +197,7 @@ class Node:
             self.start()
 
     def start(self):
-        command = [os.environ["TROUPE_BIN"], "node", "--port", "0", "--log_level", "error"]
+        command = [os.environ["TROUPE_BIN"], "node", "--job_name", "localhost", "--port", "0", "--log_level", "error"]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         self.target = self.process.stdout.readline().strip()
         if not self.target.startswith("grpc://"):

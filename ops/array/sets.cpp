@@ -2,6 +2,7 @@
 #include <troupe/ops/array/sparse_groups.hpp>
 #include <troupe/ops/array/storage.hpp>
 #include <troupe/ops/kernel.hpp>
+#include <troupe/ops/sparse/sparse_tensor.hpp>
 
 #include <algorithm>
 #include <cctype>
@@ -16,24 +17,6 @@ struct Sparse {
   const Tensor &indices, &values, &shape;
 };
 
-Status check_rows(const Tensor& indices, const Shape& shape) {
-  const auto rank = static_cast<std::size_t>(shape.rank());
-  for (std::int64_t i = 0; i < indices.dim(0); ++i) {
-    const std::span<const std::int64_t> row(indices.data<std::int64_t>() + i * shape.rank(), rank);
-    for (std::size_t d = 0; d < rank; ++d)
-      if (row[d] < 0 || row[d] >= shape.dim(static_cast<int>(d)))
-        return invalid("indices[{}] = [{}] is out of bounds: need 0 <= index < {}", i, fmt::join(row, ","), shape);
-    if (i == 0) continue;
-    const std::span<const std::int64_t> before(row.data() - rank, rank);
-    if (std::ranges::equal(before, row)) return invalid("indices[{}] = [{}] is repeated", i, fmt::join(row, ","));
-    if (std::ranges::lexicographical_compare(row, before))
-      return invalid("indices[{}] = [{}] is out of order. Many sparse ops require sorted indices.\n    Use `tf.sparse.reorder` to create a "
-                     "correctly ordered copy.\n\n",
-                     i, fmt::join(row, ","));
-  }
-  return absl::OkStatus();
-}
-
 /// Checks a sparse tensor; returns its shape.
 StatusOr<Shape> check_sparse(const Sparse& s, bool validate) {
   if (s.shape.rank() != 1) return invalid("Shape must be a 1D tensor.");
@@ -44,7 +27,7 @@ StatusOr<Shape> check_sparse(const Sparse& s, bool validate) {
   if (rows != s.values.size())
     return invalid("indices and values rows (indexing dimension) must match. (indices = {}, values = {})", rows, s.values.size());
   if (s.indices.rank() != 2 || s.indices.dim(1) != shape.rank()) return invalid("Order length must be SparseTensor rank.");
-  if (validate) TRY(check_rows(s.indices, shape));
+  if (validate) TRY(check_order(s.indices, shape.dims()));
   return shape;
 }
 

@@ -2,6 +2,7 @@
 #include <troupe/ops/containers/shared.hpp>
 #include <troupe/ops/kernel.hpp>
 #include <troupe/ops/resources/mutex.hpp>
+#include <troupe/ops/resources/tensor_list.hpp>
 
 namespace troupe {
 
@@ -16,7 +17,7 @@ void add_mutexes(Registry& ops) {
   });
   ops.add("ConsumeMutexLock", [](Call&, Step&, Scalar<Variant> held) -> Status {
     const auto* lock = dynamic_cast<const MutexLock*>((*held).value.get());
-    if (!lock) return invalid("Expected input to be a SharedLockReleaser variant.");
+    if (!lock) return invalid("Expected input to contain a SharedLockReleaser object, but saw variant: '{}'", show_variant(*held));
     lock->release();
     return absl::OkStatus();
   });

@@ -43,7 +43,7 @@ void add_stacks(Registry& ops) {
     return absl::OkStatus();
   });
   ops.add({"StackPush", "StackPushV2"}, [](Call& call, Step&, Shared<Stack> stack, Any value) -> Status {
-    if (value->dtype() != stack->dtype()) return invalid("Must have type {} but got {}.", name_of(stack->dtype()), name_of(value->dtype()));
+    if (value->dtype() != stack->dtype()) return invalid("Must have type {} but got {}", static_cast<int>(stack->dtype()), static_cast<int>(value->dtype()));
     TRY(stack->push(value.tensor));
     call.set(0, value.tensor);
     return absl::OkStatus();

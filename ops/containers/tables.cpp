@@ -12,6 +12,8 @@ namespace {
 struct Declaration {
   Exit exit;
   bool anonymous = false, dense = false;
+  std::int64_t buckets = 0;
+  float load = 0;
   TableFacts facts;
 
   static StatusOr<Declaration> make(Binding& binding) {
@@ -27,7 +29,18 @@ struct Declaration {
     TRY_ASSIGN(d.facts.key, binding.attr<DType>("key_dtype"));
     TRY_ASSIGN(d.facts.value, binding.attr<DType>("value_dtype"));
     if (binding.find("value_shape")) TRY(d.read_value_shape(binding));
+    if (d.dense) {
+      TRY_ASSIGN(d.buckets, binding.attr<std::int64_t>("initial_num_buckets"));
+      TRY_ASSIGN(d.load, binding.attr<float>("max_load_factor"));
+    }
     return d;
+  }
+
+  /// What a dense table is to be made of. These tables have no use for it, but TensorFlow's refuse what they cannot use.
+  Status check_room() const {
+    if (!(load > 0 && load < 1)) return invalid("max_load_factor must be between 0 and 1, got: {}", load);
+    if (buckets < 4 || (buckets & (buckets - 1)) != 0) return invalid("Number of buckets must be at least 4 and a power of 2, got: {}", buckets);
+    return absl::OkStatus();
   }
 
   Status read_value_shape(Binding& binding) {
@@ -70,6 +83,7 @@ Status open(Call& call, Step& step, Declaration& d) {
   if (d.dense) {
     if (call.in(0).dtype() != facts.key || (call.inputs() > 1 && call.in(1).dtype() != facts.key)) return detail::wrong_dtype(call, 0, facts.key);
     TRY(read_reserved(call, facts));
+    TRY(d.check_room());
   }
   if (d.anonymous) {
     ResourceHandle handle = step.resources->handle_to<Table>(step.device, "Anonymous", "Anonymous");
@@ -91,7 +105,7 @@ Status check_initializer(Call& call, const Table& table, const Tensor& keys, con
 }
 
 /// The pairs of types that TensorFlow has tables for.
-void add_makers(Registry& ops) {
+void make_tables(Registry& ops) {
   using enum DType;
   const auto pairs = [&ops](Registry::Names names, std::initializer_list<std::pair<DType, DType>> types) {
     Registry one;
@@ -116,7 +130,7 @@ void add_makers(Registry& ops) {
 }  // namespace
 
 void add_tables(Registry& ops) {
-  add_makers(ops);
+  make_tables(ops);
 
   ops.add({"LookupTableFind", "LookupTableFindV2"}, [](Call& call, Step&, Shared<Table> table, Any keys, Any fallback, Attr<"Tout", DType> out) -> Status {
     TRY(match_signature(call, {keys->dtype(), fallback->dtype()}, {table->facts().key, table->facts().value}, {*out}, {table->facts().value}));

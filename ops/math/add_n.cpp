@@ -1,4 +1,5 @@
 // Sums of many tensors of one shape: AddN and AccumulateNV2.
+#include <troupe/ops/array/storage.hpp>
 #include <troupe/ops/kernel.hpp>
 #include <troupe/ops/math/wrap.hpp>
 
@@ -11,8 +12,8 @@ Status add_all(Call& call, const List& inputs) {
   for (int i = 0; i < inputs.size(); ++i) {
     if (inputs[i].dtype() != dtype_of<T>::value) return detail::wrong_dtype(call, i, dtype_of<T>::value);
     if (inputs[i].shape() != first.shape())
-      return invalid("Inputs to operation {} of type {} must have the same size and shape.  Input 0: {} != input {}: {}",
-                     call.node().name, call.node().op, first.shape(), i, inputs[i].shape());
+      return invalid("Inputs to operation {} of type {} must have the same size and shape.  Input 0: {} != input {}: {}", call.node().name,
+                     call.node().op, first.shape(), i, inputs[i].shape());
   }
   if (inputs.size() == 1) {
     call.set(0, first);
@@ -32,8 +33,8 @@ Status add_all(Call& call, const List& inputs) {
 }  // namespace
 
 void add_add_n(Registry& ops) {
-  ops.add({"AddN", "AccumulateNV2"}, [](Call& call, List inputs, Attr<"T", DType> type) -> Status {
-    Status status = unimplemented("{} of {} is not supported", call.node().op, name_of(type));
+  add_for(ops, {"AddN", "AccumulateNV2"}, {{"T", dtypes::numeric()}}, [](Call& call, List inputs, Attr<"T", DType> type) -> Status {
+    Status status;
     visit_dtype(numbers{}, type, [&]<class T>() { status = add_all<T>(call, inputs); });
     return status;
   });

@@ -8,8 +8,15 @@ using Progress = WaitingLine::Progress;
 
 std::int64_t bytes_of(const Tuple& tuple) {
   std::int64_t bytes = 0;
-  for (const Tensor& t : tuple) bytes += static_cast<std::int64_t>(t.bytes());
+  // A string counts as much as TensorFlow's, whatever is in it.
+  for (const Tensor& t : tuple) bytes += t.dtype() == DType::string ? 24 * t.size() : static_cast<std::int64_t>(t.bytes());
   return bytes;
+}
+
+Status check_order(const std::vector<std::int32_t>& indices) {
+  for (std::size_t i = 1; i < indices.size(); ++i)
+    if (indices[i] <= indices[i - 1]) return invalid("Indices are not strictly ordered");
+  return absl::OkStatus();
 }
 
 Status too_large(std::int64_t bytes, std::int64_t limit) {
@@ -78,17 +85,15 @@ bool StagingMap::fits(std::int64_t more, bool new_key) const {
   return limits_.capacity <= 0 || !new_key || static_cast<std::int64_t>(complete_.size()) < limits_.capacity;
 }
 
-Status StagingMap::check_indices(const Indices& indices) const {
-  for (std::size_t i = 0; i < indices.size(); ++i) {
-    if (indices[i] < 0 || static_cast<std::size_t>(indices[i]) >= components_)
-      return invalid("Index '{}' for key '' was out of bounds '{}'.", indices[i], components_);
-    if (i > 0 && indices[i] <= indices[i - 1]) return invalid("Indices are not strictly ordered");
-  }
+Status StagingMap::check_bounds(const Indices& indices, Key key) const {
+  for (std::int32_t i : indices)
+    if (i < 0 || static_cast<std::size_t>(i) >= components_) return invalid("Index '{}' for key '{}' was out of bounds '{}'.", i, key, components_);
   return absl::OkStatus();
 }
 
 void StagingMap::put(Step& step, Key key, const Indices& indices, Tuple values, Done done) {
-  if (Status status = check_indices(indices); !status.ok()) return done(status);
+  if (Status status = check_order(indices); !status.ok()) return done(status);
+  if (Status status = check_bounds(indices, key); !status.ok()) return done(status);
   if (values.size() != indices.size()) return done(invalid("Insufficient indices and/or values: {} vs {}", indices.size(), values.size()));
   const std::int64_t more = bytes_of(values);
   if (limits_.bytes > 0 && more > limits_.bytes) return done(too_large(more, limits_.bytes));
@@ -117,7 +122,7 @@ Status StagingMap::put_now(Key key, const Indices& indices, const Tuple& values)
 }
 
 void StagingMap::take(Step& step, std::optional<Key> key, const Indices& indices, bool only_look, Taker take, Done done) {
-  if (Status status = check_indices(indices); !status.ok()) return done(status);
+  if (Status status = check_order(indices); !status.ok()) return done(status);
   auto attempt = [this, key, indices, only_look, take = std::move(take)](Status& status) {
     auto entry = key ? complete_.find(*key) : complete_.begin();
     if (entry == complete_.end()) return Progress::none;
@@ -131,6 +136,7 @@ void StagingMap::take(Step& step, std::optional<Key> key, const Indices& indices
 }
 
 StatusOr<Tuple> StagingMap::take_now(std::map<Key, Entry>::iterator entry, const Indices& indices, bool only_look) {
+  TRY(check_bounds(indices, entry->first));
   Tuple tuple;
   for (std::int32_t i : indices) {
     auto& slot = entry->second[static_cast<std::size_t>(i)];

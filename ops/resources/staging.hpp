@@ -60,7 +60,7 @@ class StagingMap final : public Resource, public std::enable_shared_from_this<St
 
  private:
   using Entry = std::vector<std::optional<Tensor>>;
-  Status check_indices(const Indices& indices) const;
+  Status check_bounds(const Indices& indices, Key key) const;
   Status put_now(Key key, const Indices& indices, const Tuple& values);
   StatusOr<Tuple> take_now(std::map<Key, Entry>::iterator entry, const Indices& indices, bool only_look);
   bool fits(std::int64_t more, bool new_key) const;

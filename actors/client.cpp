@@ -9,7 +9,8 @@ namespace troupe {
 
 ClientSession::ClientSession() = default;
 
-StatusOr<std::unique_ptr<ClientSession>> ClientSession::open(const std::string& address, const wire::GraphDef& graph, const wire::ConfigProto& config) {
+StatusOr<std::unique_ptr<ClientSession>> ClientSession::open(const std::string& address, const wire::GraphDef& graph,
+                                                             const wire::ConfigProto& config) {
   auto session = std::unique_ptr<ClientSession>(new ClientSession);
   session->channel_ = dial(address);
   wire::CreateSessionRequest request;

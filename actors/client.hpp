@@ -1,9 +1,9 @@
 // A blocking client of TensorFlow's master service, for programs of our own.
 #pragma once
 
+#include <troupe/wire/master.pb.h>
 #include <troupe/messaging/status.hpp>
 #include <troupe/messaging/tensor.hpp>
-#include <troupe/wire/master.pb.h>
 
 #include <map>
 #include <memory>
@@ -23,7 +23,8 @@ class ClientSession {
   ~ClientSession();
 
   /// Values of the fetches, in their order.
-  StatusOr<std::vector<Tensor>> run(const std::map<std::string, Tensor>& feeds, const std::vector<std::string>& fetches, const std::vector<std::string>& targets);
+  StatusOr<std::vector<Tensor>> run(const std::map<std::string, Tensor>& feeds, const std::vector<std::string>& fetches,
+                                    const std::vector<std::string>& targets);
 
  private:
   ClientSession();

@@ -124,7 +124,8 @@ Status train(const Cluster& cluster) {
       x[static_cast<std::size_t>(i)] = inputs(random);
       y[static_cast<std::size_t>(i)] = 3.0f * x[static_cast<std::size_t>(i)] + 2.0f + noise(random);
     }
-    TRY_ASSIGN(auto values, workers[static_cast<std::size_t>(step % 2)]->run({{"x:0", Tensor::vector(x)}, {"y:0", Tensor::vector(y)}}, {"loss:0"}, {"train"}));
+    TRY_ASSIGN(auto values,
+               workers[static_cast<std::size_t>(step % 2)]->run({{"x:0", Tensor::vector(x)}, {"y:0", Tensor::vector(y)}}, {"loss:0"}, {"train"}));
     if (step % 10 == 0) show_progress(step, steps, values[0].item<float>());
   }
   TRY_ASSIGN(auto learned, workers[1]->run({}, {"w:0", "b:0"}, {}));

@@ -3,8 +3,8 @@
 #include <troupe/actors/local_cluster.hpp>
 #include <troupe/config/tf_config.hpp>
 
-#include <CLI/CLI.hpp>
 #include <signal.h>
+#include <CLI/CLI.hpp>
 
 #include <cstdio>
 

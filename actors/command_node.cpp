@@ -4,10 +4,10 @@
 #include <troupe/actors/server.hpp>
 #include <troupe/config/options_cli.hpp>
 
-#include <CLI/CLI.hpp>
 #include <signal.h>
 #include <spdlog/spdlog.h>
 #include <unistd.h>
+#include <CLI/CLI.hpp>
 
 #include <cstdio>
 

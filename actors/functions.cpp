@@ -4,11 +4,22 @@
 #include <troupe/ops/function_body.hpp>
 #include <troupe/ops/lowering.hpp>
 
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+
 namespace troupe {
 namespace {
 
 std::string key_of(const LibraryPtr& library, const wire::NameAttrList& function) {
-  return fmt::format("{}|{}|{}", static_cast<const void*>(library.get()), function.name(), function.SerializeAsString());
+  // Attributes are a map, whose order may differ between equal ones.
+  std::string text;
+  {
+    google::protobuf::io::StringOutputStream stream(&text);
+    google::protobuf::io::CodedOutputStream coded(&stream);
+    coded.SetSerializationDeterministic(true);
+    function.SerializeToCodedStream(&coded);
+  }
+  return fmt::format("{}|{}|{}", static_cast<const void*>(library.get()), function.name(), text);
 }
 
 /// Holds its library, whose address makes the key unique.
@@ -66,7 +77,8 @@ StatusOr<FunctionRunner::Compiled> FunctionRunner::compile(const LibraryPtr& lib
   return made;
 }
 
-StatusOr<std::shared_ptr<FunctionInstance>> FunctionRunner::instantiate(const LibraryPtr& library, const wire::NameAttrList& function, const std::string& device) {
+StatusOr<std::shared_ptr<FunctionInstance>> FunctionRunner::instantiate(const LibraryPtr& library, const wire::NameAttrList& function,
+                                                                        const std::string& device) {
   TRY_ASSIGN(Compiled made, compile(library, function, device));
   return std::make_shared<Instance>(shared_from_this(), std::move(made));
 }
@@ -80,7 +92,8 @@ StatusOr<std::shared_ptr<const Plan>> FunctionRunner::compiled(Execution& from, 
   return known.plan;
 }
 
-void FunctionRunner::run(const std::shared_ptr<const Plan>& plan, Step& from, Cancellation* cancellation, std::vector<Tensor> arguments, FunctionDone done) {
+void FunctionRunner::run(const std::shared_ptr<const Plan>& plan, Step& from, Cancellation* cancellation, std::vector<Tensor> arguments,
+                         FunctionDone done) {
   auto nested = std::make_shared<Execution>(plan, hands_);
   nested->id = from.id;
   nested->device = from.device;

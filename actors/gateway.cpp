@@ -77,16 +77,16 @@ void refuse_eager(GatewayState&, const std::shared_ptr<ServerCall>& call) {
 }
 
 constexpr std::array rows{
-#define RPC(owner, name)                                                                                           \
-  Row{#owner, #name, [](GatewayState& state, const std::shared_ptr<ServerCall>& call) {                            \
-        state.serve<service::owner, native<wire::name##Request>, native<wire::name##Response>>(call);              \
+#define RPC(owner, name)                                                                              \
+  Row{#owner, #name, [](GatewayState& state, const std::shared_ptr<ServerCall>& call) {               \
+        state.serve<service::owner, native<wire::name##Request>, native<wire::name##Response>>(call); \
       }},
 #include <troupe/actors/rpcs.def>
 #undef RPC
 };
 
-constexpr std::array eager_methods{"CreateContext", "UpdateContext", "Enqueue",   "WaitQueueDone", "RunComponentFunction",
-                                   "KeepAlive",     "CloseContext",  "StreamingEnqueue"};
+constexpr std::array eager_methods{"CreateContext",        "UpdateContext", "Enqueue",      "WaitQueueDone",
+                                   "RunComponentFunction", "KeepAlive",     "CloseContext", "StreamingEnqueue"};
 
 void GatewayState::incoming(const Incoming& message) {
   if (!closed.ok()) return message.call->fail(closed);

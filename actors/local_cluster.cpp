@@ -58,7 +58,8 @@ void copy_lines(int from, std::string prefix, bool quiet) {
 
 }  // namespace
 
-StatusOr<std::unique_ptr<LocalCluster>> LocalCluster::start(const std::vector<JobCount>& jobs, const std::vector<std::string>& node_arguments, bool quiet) {
+StatusOr<std::unique_ptr<LocalCluster>> LocalCluster::start(const std::vector<JobCount>& jobs, const std::vector<std::string>& node_arguments,
+                                                            bool quiet) {
   auto made = std::make_unique<LocalCluster>();
   std::size_t tasks = 0;
   for (const auto& job : jobs) tasks += static_cast<std::size_t>(job.tasks);

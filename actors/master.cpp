@@ -67,8 +67,7 @@ struct MasterState {
 
   Answer<wire::CloseSessionResponse> close(Asked<wire::CloseSessionRequest>& request) {
     auto found = sessions.find(request->session_handle());
-    if (found == sessions.end())
-      return to_caf(aborted("Session {} is not found. Possibly, this master has restarted.", request->session_handle()));
+    if (found == sessions.end()) return to_caf(aborted("Session {} is not found. Possibly, this master has restarted.", request->session_handle()));
     Session session = found->second;
     sessions.erase(found);
     closing[session.address()] = session;
@@ -168,9 +167,7 @@ Master::behavior_type master(Master::stateful_pointer<MasterState> self, std::sh
       [=](Asked<wire::PartialRunSetupRequest>& r) {
         return self->state.pass_once<wire::PartialRunSetupResponse>(r, r->session_handle(), r->request_id(), "PartialRunSetup");
       },
-      [=](Asked<wire::RunStepRequest>& r) {
-        return self->state.pass_once<RunStepResponse>(r, r->session_handle, r->request_id, "RunStep");
-      },
+      [=](Asked<wire::RunStepRequest>& r) { return self->state.pass_once<RunStepResponse>(r, r->session_handle, r->request_id, "RunStep"); },
       [=](Asked<wire::CloseSessionRequest>& r) { return self->state.close(r); },
       [=](Asked<wire::ListDevicesRequest>& r) { return self->state.list_devices(r); },
       [=](Asked<wire::ResetRequest>& r) { return self->state.reset(r); },
@@ -186,6 +183,8 @@ Master::behavior_type master(Master::stateful_pointer<MasterState> self, std::sh
 
 }  // namespace
 
-Master spawn_master(caf::actor_system& system, std::shared_ptr<const Surroundings> surroundings) { return system.spawn(master, std::move(surroundings)); }
+Master spawn_master(caf::actor_system& system, std::shared_ptr<const Surroundings> surroundings) {
+  return system.spawn(master, std::move(surroundings));
+}
 
 }  // namespace troupe

@@ -1,9 +1,9 @@
 // A GetStatus, outside of any loop.
 #include <troupe/actors/probe.hpp>
 
+#include <troupe/wire/worker.pb.h>
 #include <troupe/actors/blocking_call.hpp>
 #include <troupe/messaging/proto_bytes.hpp>
-#include <troupe/wire/worker.pb.h>
 
 namespace troupe {
 

@@ -13,8 +13,8 @@
 #include <troupe/messaging/loop.hpp>
 #include <troupe/messaging/loop_scheduler.hpp>
 
-#include <caf/all.hpp>
 #include <omp.h>
+#include <caf/all.hpp>
 
 #include <random>
 #include <thread>
@@ -94,9 +94,8 @@ struct Server::Company {
     io = std::make_unique<Pool>(options.io_threads, "troupe-io");
     auto rendezvous = keep(spawn_rendezvous(system));
     DeviceFacts facts{attributes.name(), task, attributes.incarnation(), identity.task.job};
-    auto device = keep(spawn_device(system, facts, rendezvous, [this](std::function<void()> job, Place place) {
-      (place == Place::io ? *io : *compute).submit(std::move(job));
-    }));
+    auto device = keep(spawn_device(
+        system, facts, rendezvous, [this](std::function<void()> job, Place place) { (place == Place::io ? *io : *compute).submit(std::move(job)); }));
     auto peers = peers_of(identity.cluster);
     WorkerParts parts{task, {attributes}, {device}, rendezvous, peers, [this](const wire::ServerDef& def) { return peers_of(def.cluster()); }};
     auto worker = keep(spawn_worker(system, std::move(parts)));
@@ -111,7 +110,8 @@ struct Server::Company {
   }
 
   Status listen() {
-    server = std::make_unique<GrpcServer>(*loop, gateway_methods(), [this](std::shared_ptr<ServerCall> call) { caf::anon_send(gateway, Incoming{std::move(call)}); });
+    server = std::make_unique<GrpcServer>(*loop, gateway_methods(),
+                                          [this](std::shared_ptr<ServerCall> call) { caf::anon_send(gateway, Incoming{std::move(call)}); });
     std::vector<std::string> addresses;
     for (const auto& host : identity.listen_hosts) addresses.push_back(with_port(host, identity.port));
     return server->listen(addresses, &port);

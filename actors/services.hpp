@@ -1,10 +1,10 @@
 // The typed handles of master and worker, made from the table of RPCs.
 #pragma once
 
-#include <caf/all.hpp>
-#include <troupe/messaging/messages.hpp>
 #include <troupe/wire/master.pb.h>
 #include <troupe/wire/worker.pb.h>
+#include <caf/all.hpp>
+#include <troupe/messaging/messages.hpp>
 
 #include <type_traits>
 
@@ -15,10 +15,10 @@ template <class Wire>
 struct Native {
   using type = Wire;
 };
-#define HOT(name)                \
-  template <>                    \
-  struct Native<wire::name> {    \
-    using type = troupe::name;   \
+#define HOT(name)              \
+  template <>                  \
+  struct Native<wire::name> {  \
+    using type = troupe::name; \
   };
 HOT(RunStepRequest)
 HOT(RunStepResponse)
@@ -48,7 +48,7 @@ using Row = std::conditional_t<Keep, caf::detail::type_list<Signature>, caf::det
 
 template <class Service>
 using Handle = typename Join<caf::detail::type_list<caf::reacts_to<CancelCall>>
-#define RPC(owner, name)                  \
+#define RPC(owner, name)                \
   , Row<std::is_same_v<Service, owner>, \
         typename caf::replies_to<Parcel<native<wire::name##Request>>>::template with<Parcel<native<wire::name##Response>>>>
 #include <troupe/actors/rpcs.def>

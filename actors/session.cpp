@@ -81,9 +81,10 @@ Status SessionState::join(const std::string& target) {
       if (at != address) continue;
       task = task_name(job.name(), index);
       if (task == around->task)
-        return invalid("The ClusterSpec names the job and task index to be the same names that were provided when the server booted. This is currently not "
-                       "allowed. Job: {}, task index: {}",
-                       job.name(), index);
+        return invalid(
+            "The ClusterSpec names the job and task index to be the same names that were provided when the server booted. This is currently not "
+            "allowed. Job: {}, task index: {}",
+            job.name(), index);
       for (auto& device : own_devices) device.set_name(rename_task(device.name(), task));
       return absl::OkStatus();
     }
@@ -206,20 +207,28 @@ Answer<wire::ListDevicesResponse> SessionState::list_devices() const {
   return reply;
 }
 
+/// Steps that wait to be compiled are no steps yet, so nobody else would answer them.
+void SessionState::give_up_compiling(const Status& reason) {
+  for (auto& [key, compilation] : std::exchange(compilations, {}))
+    for (auto& handler : std::exchange(compilation->waiting, {})) handler(reason);
+}
+
 Answer<wire::CloseSessionResponse> SessionState::close() {
   auto promise = self->make_response_promise<Parcel<wire::CloseSessionResponse>>();
   close_promises.push_back(promise);
   if (closing) return promise;
   closing = true;
+  const Status reason = cancelled("Step was cancelled by an explicit call to `Session::Close()`.");
+  give_up_compiling(reason);
   const auto steps = running;
-  for (const auto& [id, step] : steps)
-    self->send(step.actor, CancelCall{0, cancelled("Step was cancelled by an explicit call to `Session::Close()`.")});
+  for (const auto& [id, step] : steps) self->send(step.actor, CancelCall{0, reason});
   if (running.empty()) finish_closing();
   return promise;
 }
 
 void SessionState::evict(const Evict& message) {
   closing = true;
+  give_up_compiling(message.reason);
   const auto steps = running;
   for (const auto& [id, step] : steps) self->send(step.actor, CancelCall{0, message.reason});
   if (!ready && opening_call) opening.deliver(to_caf(message.reason));

@@ -24,8 +24,8 @@ struct SessionState {
   // -- opening
   wire::ConfigProto config;
   wire::GraphDef first_graph;
-  std::string task;                                  // own, as the session names it
-  std::vector<wire::DeviceAttributes> own_devices;   // likewise
+  std::string task;                                 // own, as the session names it
+  std::vector<wire::DeviceAttributes> own_devices;  // likewise
   std::shared_ptr<const Peers> peers;
   std::map<std::string, Worker> tasks;  // all that take part, the own one included
   std::map<std::string, std::vector<wire::DeviceAttributes>> devices_of;
@@ -104,6 +104,7 @@ struct SessionState {
   StatusOr<StepActor> start(std::int64_t step_id, std::uint64_t call);
   void start(std::shared_ptr<const CompiledStep> compiled, Parcel<StepOrder> order, std::uint64_t call, RunPromise promise);
   Answer<wire::RunStepResponse> run_partial(Parcel<RunStepRequest>& request);
+  void give_up_compiling(const Status& reason);
   void finish_closing();
   Status ready_to_run() const;
 };

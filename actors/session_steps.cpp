@@ -73,10 +73,13 @@ void SessionState::compile(const StepShape& shape, CompiledHandler handler) {
     TRY_ASSIGN(Graph step, cut_step(*graph, shape, client.name(), client.incarnation()));
     TRY(lower_functions(step));
     TRY(place_all(step));
-    return partition(std::move(step), [this](const std::string& device) {
-      auto found = incarnations.find(device);
-      return found == incarnations.end() ? 0 : found->second;
-    }, &name_counter);
+    return partition(
+        std::move(step),
+        [this](const std::string& device) {
+          auto found = incarnations.find(device);
+          return found == incarnations.end() ? 0 : found->second;
+        },
+        &name_counter);
   }();
   if (!parts.ok()) {
     compilation->status = parts.status();
@@ -195,7 +198,8 @@ Answer<wire::RunStepResponse> SessionState::run_partial(Parcel<RunStepRequest>& 
   if (found == partials.end()) return to_caf(invalid("Must run PartialRunSetup before performing partial runs"));
   Partial& partial = found->second;
   for (const auto& feed : request->feeds) {
-    if (!partial.compiled->feed_keys.contains(feed.name)) return to_caf(invalid("The feed tensor \"{}\" was not given to PartialRunSetup.", feed.name));
+    if (!partial.compiled->feed_keys.contains(feed.name))
+      return to_caf(invalid("The feed tensor \"{}\" was not given to PartialRunSetup.", feed.name));
     if (!partial.feeds_left.contains(feed.name)) return to_caf(invalid("The feed tensor \"{}\" has already been fed", feed.name));
   }
   for (const auto& fetch : request->fetches) {
@@ -260,21 +264,22 @@ Answer<wire::RunCallableResponse> SessionState::run_callable(Asked<wire::RunCall
     order->feeds.push_back({shape.feeds[static_cast<std::size_t>(i)], *std::move(tensor)});
   }
   auto promise = self->make_response_promise<Parcel<wire::RunCallableResponse>>();
-  compile(shape, [this, order, fetches = shape.fetches, promise, call = request.call](StatusOr<std::shared_ptr<const CompiledStep>> compiled) mutable {
-    if (!compiled.ok()) {
-      promise.deliver(to_caf(compiled.status()));
-      return;
-    }
-    auto actor = start(order->step_id, call);
-    if (!actor.ok()) {
-      promise.deliver(to_caf(actor.status()));
-      return;
-    }
-    order->compiled = *std::move(compiled);
-    self->request(*actor, caf::infinite, order)
-        .then([promise, fetches](Parcel<RunStepResponse>& reply) mutable { promise.deliver(callable_reply(fetches, *reply)); },
-              [promise](caf::error& error) mutable { promise.deliver(std::move(error)); });
-  });
+  compile(shape,
+          [this, order, fetches = shape.fetches, promise, call = request.call](StatusOr<std::shared_ptr<const CompiledStep>> compiled) mutable {
+            if (!compiled.ok()) {
+              promise.deliver(to_caf(compiled.status()));
+              return;
+            }
+            auto actor = start(order->step_id, call);
+            if (!actor.ok()) {
+              promise.deliver(to_caf(actor.status()));
+              return;
+            }
+            order->compiled = *std::move(compiled);
+            self->request(*actor, caf::infinite, order)
+                .then([promise, fetches](Parcel<RunStepResponse>& reply) mutable { promise.deliver(callable_reply(fetches, *reply)); },
+                      [promise](caf::error& error) mutable { promise.deliver(std::move(error)); });
+          });
   return promise;
 }
 

@@ -89,8 +89,7 @@ void StepRoads::receive(const std::string& key, Receiver receiver) {
   const std::string task = task_of(std::string(part_of_key(key, 0)));
   if (task == task_) return ask(local_, key, std::move(receiver));
   auto peer = peers_ ? peers_->find(task) : Peers::const_iterator{};
-  if (!peers_ || peer == peers_->end())
-    return receiver(invalid("No worker known as {}: this task does not know its address", task));
+  if (!peers_ || peer == peers_->end()) return receiver(invalid("No worker known as {}: this task does not know its address", task));
   ask(peer->second, key, std::move(receiver));
 }
 

@@ -143,10 +143,16 @@ Worker::behavior_type worker(Worker::stateful_pointer<WorkerState> self, WorkerP
       [=](Asked<wire::MarkRecvFinishedRequest>&) -> Answer<wire::MarkRecvFinishedResponse> { return pack<wire::MarkRecvFinishedResponse>(); },
       [=](Asked<wire::LoggingRequest>&) -> Answer<wire::LoggingResponse> { return pack<wire::LoggingResponse>(); },
       [=](Asked<wire::TracingRequest>&) { return not_served<wire::TracingResponse>("Tracing"); },
-      [=](Asked<wire::RecvBufRequest>&) { return not_served<wire::RecvBufResponse>("Collective operations are not served by this node yet (RecvBuf)"); },
+      [=](Asked<wire::RecvBufRequest>&) {
+        return not_served<wire::RecvBufResponse>("Collective operations are not served by this node yet (RecvBuf)");
+      },
       [=](Asked<wire::GetStepSequenceRequest>& r) { return self->state.step_sequence(*r); },
-      [=](Asked<wire::CompleteGroupRequest>&) { return not_served<wire::CompleteGroupResponse>("Collective operations are not served by this node yet (CompleteGroup)"); },
-      [=](Asked<wire::CompleteInstanceRequest>&) { return not_served<wire::CompleteInstanceResponse>("Collective operations are not served by this node yet (CompleteInstance)"); },
+      [=](Asked<wire::CompleteGroupRequest>&) {
+        return not_served<wire::CompleteGroupResponse>("Collective operations are not served by this node yet (CompleteGroup)");
+      },
+      [=](Asked<wire::CompleteInstanceRequest>&) {
+        return not_served<wire::CompleteInstanceResponse>("Collective operations are not served by this node yet (CompleteInstance)");
+      },
   };
 }
 

@@ -1,11 +1,11 @@
 // The worker: keeps registered graphs and runs them on its devices.
 #pragma once
 
+#include <troupe/wire/device_attributes.pb.h>
+#include <troupe/wire/server.pb.h>
 #include <caf/all.hpp>
 #include <troupe/actors/device.hpp>
 #include <troupe/actors/services.hpp>
-#include <troupe/wire/device_attributes.pb.h>
-#include <troupe/wire/server.pb.h>
 
 #include <functional>
 #include <memory>

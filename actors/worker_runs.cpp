@@ -24,7 +24,8 @@ void keep_root_cause(Status& kept, const Status& next) {
 
 Answer<wire::RunGraphResponse> WorkerState::run_graph(Parcel<RunGraphRequest>& request) {
   if (!recent.remember(request->request_id))
-    return to_caf(aborted("The same RunGraph (Worker) request was received twice. step_id: {} request_id: {}", request->step_id, request->request_id));
+    return to_caf(
+        aborted("The same RunGraph (Worker) request was received twice. step_id: {} request_id: {}", request->step_id, request->request_id));
   auto session = find_session(request->session_handle, request->create_worker_session_called);
   if (!session.ok()) return to_caf(session.status());
   auto graph = (*session)->graphs.find(request->graph_handle);
@@ -87,7 +88,8 @@ Answer<wire::RunGraphResponse> WorkerState::start(Parcel<RunGraphRequest>& reque
   return promise;
 }
 
-Answer<wire::RunGraphResponse> WorkerState::run_partial(Parcel<RunGraphRequest>& request, WorkerSession& session, std::shared_ptr<RegisteredGraph> graph) {
+Answer<wire::RunGraphResponse> WorkerState::run_partial(Parcel<RunGraphRequest>& request, WorkerSession& session,
+                                                        std::shared_ptr<RegisteredGraph> graph) {
   auto promise = self->make_response_promise<Parcel<RunGraphResponse>>();
   const std::int64_t step = request->step_id;
   auto& slot = partial_runs[step];
@@ -169,7 +171,8 @@ Status WorkerState::check_key(const std::string& key) const {
     if (local_part(device.name()) != local_part(pieces[0])) continue;
     if (incarnation == 0 || incarnation == device.incarnation()) return absl::OkStatus();
     return as_possibly_restarted(
-        aborted("RecvTensor expects a different device incarnation: {} vs. {}. Your worker job (\"{}\") was probably restarted. Check your worker job for the "
+        aborted("RecvTensor expects a different device incarnation: {} vs. {}. Your worker job (\"{}\") was probably restarted. Check your worker "
+                "job for the "
                 "reason why it was restarted.",
                 incarnation, device.incarnation(), parts.task));
   }
@@ -178,8 +181,8 @@ Status WorkerState::check_key(const std::string& key) const {
 
 Answer<wire::RecvTensorResponse> WorkerState::receive(Parcel<RecvTensorRequest>& request) {
   if (!recent.remember(request->request_id))
-    return to_caf(aborted("The same RecvTensor (Worker) request was received twice. step_id: {} rendezvous_key: \"{}\" request_id: {}", request->step_id,
-                          request->rendezvous_key, request->request_id));
+    return to_caf(aborted("The same RecvTensor (Worker) request was received twice. step_id: {} rendezvous_key: \"{}\" request_id: {}",
+                          request->step_id, request->rendezvous_key, request->request_id));
   if (Status status = check_key(request->rendezvous_key); !status.ok()) return to_caf(status);
   return self->delegate(parts.rendezvous, std::move(request));
 }

@@ -29,17 +29,13 @@ bool all_digits_and_dots(std::string_view host) {
 
 Status check_name(std::string_view host) {
   if (host.empty()) return invalid("the host is empty; write 'host:port'");
-  if (host.size() > longest_host)
-    return invalid("the host has {} characters; use a name of at most {}", host.size(), longest_host);
+  if (host.size() > longest_host) return invalid("the host has {} characters; use a name of at most {}", host.size(), longest_host);
   auto bad = std::find_if_not(host.begin(), host.end(), is_host_char);
-  if (bad != host.end())
-    return invalid("the host '{}' has the character {:?}; use letters, digits, '.', '-' and '_'", host, *bad);
+  if (bad != host.end()) return invalid("the host '{}' has the character {:?}; use letters, digits, '.', '-' and '_'", host, *bad);
   if (!is_alnum(host.front()) && host.front() != '_')
     return invalid("the host '{}' starts with '{}'; start it with a letter or a digit", host, host.front());
-  if (host.find("..") != std::string_view::npos)
-    return invalid("the host '{}' has two dots in a row; remove one", host);
-  if (all_digits_and_dots(host) && !is_ipv4(host))
-    return invalid("'{}' is no IPv4 address; it needs four numbers from 0 to 255", host);
+  if (host.find("..") != std::string_view::npos) return invalid("the host '{}' has two dots in a row; remove one", host);
+  if (all_digits_and_dots(host) && !is_ipv4(host)) return invalid("'{}' is no IPv4 address; it needs four numbers from 0 to 255", host);
   return {};
 }
 
@@ -56,12 +52,10 @@ Status refuse_scheme(std::string_view text) {
 
 StatusOr<Address> parse_bracketed(std::string_view text) {
   auto close = text.find(']');
-  if (close == std::string_view::npos)
-    return invalid("'{}' has no closing ']'; write it like '[::1]:{}'", text, default_port);
+  if (close == std::string_view::npos) return invalid("'{}' has no closing ']'; write it like '[::1]:{}'", text, default_port);
   TRY_ASSIGN(std::string host, checked_ipv6(text.substr(1, close - 1)));
   std::string_view rest = text.substr(close + 1);
-  if (rest.empty() || rest.front() != ':')
-    return invalid("'{}' has no port; write '[{}]:{}'", text, host, default_port);
+  if (rest.empty() || rest.front() != ':') return invalid("'{}' has no port; write '[{}]:{}'", text, host, default_port);
   TRY_ASSIGN(int port, parse_port(rest.substr(1)));
   return Address{std::move(host), port};
 }
@@ -75,8 +69,7 @@ bool is_ipv6(std::string_view host) {
   auto zone = host.find('%');
   if (zone == std::string_view::npos) return reads_as(AF_INET6, host);
   std::string_view name = host.substr(zone + 1);
-  return !name.empty() && std::all_of(name.begin(), name.end(), is_host_char) &&
-         reads_as(AF_INET6, host.substr(0, zone));
+  return !name.empty() && std::all_of(name.begin(), name.end(), is_host_char) && reads_as(AF_INET6, host.substr(0, zone));
 }
 
 bool is_loopback(std::string_view host) {
@@ -86,16 +79,14 @@ bool is_loopback(std::string_view host) {
     return inet_pton(AF_INET6, std::string(host).c_str(), &bytes) == 1 && IN6_IS_ADDR_LOOPBACK(&bytes);
   }
   std::string lower(host);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return lower == "localhost" || lower == "localhost.";
 }
 
 bool is_wildcard(std::string_view host) {
   in6_addr bytes{};
   if (is_ipv4(host)) return host == "0.0.0.0";
-  return is_ipv6(host) && inet_pton(AF_INET6, std::string(host).c_str(), &bytes) == 1 &&
-         IN6_IS_ADDR_UNSPECIFIED(&bytes);
+  return is_ipv6(host) && inet_pton(AF_INET6, std::string(host).c_str(), &bytes) == 1 && IN6_IS_ADDR_UNSPECIFIED(&bytes);
 }
 
 StatusOr<int> parse_port(std::string_view text) {
@@ -110,8 +101,7 @@ StatusOr<int> parse_port(std::string_view text) {
 }
 
 StatusOr<std::string> parse_host(std::string_view text) {
-  if (text.size() > 1 && text.front() == '[' && text.back() == ']')
-    return checked_ipv6(text.substr(1, text.size() - 2));
+  if (text.size() > 1 && text.front() == '[' && text.back() == ']') return checked_ipv6(text.substr(1, text.size() - 2));
   if (text.find(':') != std::string_view::npos) return checked_ipv6(text);
   TRY(check_name(text));
   return std::string(text);
@@ -126,8 +116,7 @@ StatusOr<Address> parse_address(std::string_view text) {
     TRY(check_name(text));
     return invalid("'{}' has no port; write '{}:{}'", text, text, default_port);
   }
-  if (text.find(':') != colon)
-    return invalid("'{}' has several colons; an IPv6 address needs brackets, like '[::1]:{}'", text, default_port);
+  if (text.find(':') != colon) return invalid("'{}' has several colons; an IPv6 address needs brackets, like '[::1]:{}'", text, default_port);
   TRY(check_name(text.substr(0, colon)));
   TRY_ASSIGN(int port, parse_port(text.substr(colon + 1)));
   return Address{std::string(text.substr(0, colon)), port};
@@ -135,8 +124,7 @@ StatusOr<Address> parse_address(std::string_view text) {
 
 std::string to_string(const Address& address) {
   bool literal = address.host.find(':') != std::string::npos;
-  return literal ? fmt::format("[{}]:{}", address.host, address.port)
-                 : fmt::format("{}:{}", address.host, address.port);
+  return literal ? fmt::format("[{}]:{}", address.host, address.port) : fmt::format("{}:{}", address.host, address.port);
 }
 
 }  // namespace troupe

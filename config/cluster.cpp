@@ -32,8 +32,7 @@ Status check_job_name(std::string_view job, std::string_view where) {
   return invalid("{}: '{}' is no job name; a job name is a letter followed by letters, digits and '_'", where, job);
 }
 
-Status add_tasks(Cluster& cluster, std::string_view job, std::string_view list, char separator,
-                 std::string_view where) {
+Status add_tasks(Cluster& cluster, std::string_view job, std::string_view list, char separator, std::string_view where) {
   int index = 0;
   for (std::string_view address : split(list, separator)) TRY(add_task(cluster, job, index++, address, where));
   return {};
@@ -44,8 +43,7 @@ Status read_job(Cluster& cluster, std::string_view text) {
   if (text.empty()) return invalid("{}: there is an empty job; jobs are separated by one ','", where);
   auto bar = text.find('|');
   if (bar == std::string_view::npos)
-    return invalid("{}: '{}' has no '|'; write 'job|host:port;host:port', with ',' between jobs and ';' between tasks",
-                   where, text);
+    return invalid("{}: '{}' has no '|'; write 'job|host:port;host:port', with ',' between jobs and ';' between tasks", where, text);
   std::string_view job = trim(text.substr(0, bar));
   std::string_view tasks = trim(text.substr(bar + 1));
   TRY(check_job_name(job, where));
@@ -55,16 +53,13 @@ Status read_job(Cluster& cluster, std::string_view text) {
   return add_tasks(cluster, job, tasks, ';', where);
 }
 
-bool is_dense(const std::map<int, std::string>& tasks) {
-  return tasks.empty() || tasks.rbegin()->first + 1 == std::ssize(tasks);
-}
+bool is_dense(const std::map<int, std::string>& tasks) { return tasks.empty() || tasks.rbegin()->first + 1 == std::ssize(tasks); }
 
 std::string list_indices(const std::map<int, std::string>& tasks) {
   if (tasks.empty()) return "no tasks";
   if (tasks.size() > 3 && is_dense(tasks)) return fmt::format("tasks 0 to {}", tasks.rbegin()->first);
   std::string text = tasks.size() == 1 ? "task " : "tasks ";
-  for (const auto& [index, address] : tasks)
-    text += fmt::format("{}{}", index == tasks.begin()->first ? "" : ", ", index);
+  for (const auto& [index, address] : tasks) text += fmt::format("{}{}", index == tasks.begin()->first ? "" : ", ", index);
   return text;
 }
 
@@ -95,8 +90,7 @@ Status add_task(Cluster& cluster, std::string_view job, int index, std::string_v
 
 StatusOr<Cluster> parse_cluster_spec(std::string_view text) {
   Cluster cluster;
-  if (trim(text).empty())
-    return invalid("--cluster_spec: it is empty; write 'ps|host:port,worker|host:port;host:port'");
+  if (trim(text).empty()) return invalid("--cluster_spec: it is empty; write 'ps|host:port,worker|host:port;host:port'");
   for (std::string_view job : split(text, ',')) TRY(read_job(cluster, job));
   return cluster;
 }
@@ -117,8 +111,7 @@ StatusOr<JobCount> parse_job_count(std::string_view text) {
   int tasks = 0;
   auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), tasks);
   if (error != std::errc() || end != number.data() + number.size() || tasks < 1 || tasks > most_tasks_of_a_job)
-    return invalid("--job: '{}' asks for '{}' tasks; give a number from 1 to {}, like '{}=2'", text, number,
-                   most_tasks_of_a_job, job);
+    return invalid("--job: '{}' asks for '{}' tasks; give a number from 1 to {}, like '{}=2'", text, number, most_tasks_of_a_job, job);
   return JobCount{std::string(job), tasks};
 }
 
@@ -126,9 +119,7 @@ StatusOr<std::string> to_cluster_spec(const Cluster& cluster) {
   std::string text;
   for (const auto& [job, tasks] : cluster.jobs) {
     if (tasks.empty()) continue;
-    if (!is_dense(tasks))
-      return invalid("job '{}' has {}: --cluster_spec cannot say which are left out; use TF_CONFIG", job,
-                     list_indices(tasks));
+    if (!is_dense(tasks)) return invalid("job '{}' has {}: --cluster_spec cannot say which are left out; use TF_CONFIG", job, list_indices(tasks));
     text += (text.empty() ? "" : ",") + job;
     for (const auto& [index, address] : tasks) text += (index == 0 ? '|' : ';') + address;
   }
@@ -137,18 +128,16 @@ StatusOr<std::string> to_cluster_spec(const Cluster& cluster) {
 
 Status check_task(const Cluster& cluster, const Task& task) {
   auto job = cluster.jobs.find(task.job);
-  if (job == cluster.jobs.end())
-    return not_found("Job \"{}\" was not defined in cluster; the cluster has {}", task.job, describe_tasks(cluster));
+  if (job == cluster.jobs.end()) return not_found("Job \"{}\" was not defined in cluster; the cluster has {}", task.job, describe_tasks(cluster));
   if (!job->second.contains(task.index))
-    return out_of_range("Task {} was not defined in job \"{}\"; the job has {} (indices start at 0)", task.index,
-                        task.job, list_indices(job->second));
+    return out_of_range("Task {} was not defined in job \"{}\"; the job has {} (indices start at 0)", task.index, task.job,
+                        list_indices(job->second));
   return {};
 }
 
 std::string describe_tasks(const Cluster& cluster) {
   std::string text;
-  for (const auto& [job, tasks] : cluster.jobs)
-    text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", job, list_indices(tasks));
+  for (const auto& [job, tasks] : cluster.jobs) text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", job, list_indices(tasks));
   return text.empty() ? "no jobs" : text;
 }
 

@@ -51,7 +51,8 @@ class Reader {
   }
 
  private:
-  template <class Predicate> std::string_view take_while(Predicate keep) {
+  template <class Predicate>
+  std::string_view take_while(Predicate keep) {
     auto end = std::find_if_not(text_.begin(), text_.end(), keep);
     std::string_view taken = text_.substr(0, static_cast<size_t>(end - text_.begin()));
     text_.remove_prefix(taken.size());
@@ -83,13 +84,18 @@ bool take_part(Reader& reader, DeviceName& name) {
   return false;
 }
 
-template <class T> bool agrees(const std::optional<T>& wanted, const std::optional<T>& given) {
+template <class T>
+bool agrees(const std::optional<T>& wanted, const std::optional<T>& given) {
   return !wanted || wanted == given;
 }
 
-template <class T> bool conflict(const std::optional<T>& a, const std::optional<T>& b) { return a && b && *a != *b; }
+template <class T>
+bool conflict(const std::optional<T>& a, const std::optional<T>& b) {
+  return a && b && *a != *b;
+}
 
-template <class T> void adopt(std::optional<T>& place, const std::optional<T>& from) {
+template <class T>
+void adopt(std::optional<T>& place, const std::optional<T>& from) {
   if (from) place = from;
 }
 
@@ -130,15 +136,13 @@ std::string_view local_part(std::string_view device) {
 
 std::string rename_task(std::string_view device, std::string_view task) { return fmt::format("{}{}", task, local_part(device)); }
 
-bool is_valid_name(std::string_view text) {
-  return !text.empty() && is_letter(text.front()) && std::all_of(text.begin(), text.end(), is_name_char);
-}
+bool is_valid_name(std::string_view text) { return !text.empty() && is_letter(text.front()) && std::all_of(text.begin(), text.end(), is_name_char); }
 
 bool is_complete(const DeviceName& name) { return name.job && name.replica && name.task && name.type && name.id; }
 
 bool matches(const DeviceName& spec, const DeviceName& full) {
-  return agrees(spec.job, full.job) && agrees(spec.replica, full.replica) && agrees(spec.task, full.task) &&
-         agrees(spec.type, full.type) && agrees(spec.id, full.id);
+  return agrees(spec.job, full.job) && agrees(spec.replica, full.replica) && agrees(spec.task, full.task) && agrees(spec.type, full.type) &&
+         agrees(spec.id, full.id);
 }
 
 bool same_address_space(const DeviceName& a, const DeviceName& b) {

@@ -68,9 +68,8 @@ void ask_peers(Account& account, const Probe& probe) {
   for (Peer& peer : account.peers) {
     peer.answer = probe(peer.address);
     if (peer.answer->ok()) continue;
-    account.findings.push_back(
-        {Severity::warning, fmt::format("{} at {}", task_name(peer.task.job, peer.task.index), peer.address),
-         "does not answer: " + text_of(*peer.answer), "start it, or check its name, its port and what lies between"});
+    account.findings.push_back({Severity::warning, fmt::format("{} at {}", task_name(peer.task.job, peer.task.index), peer.address),
+                                "does not answer: " + text_of(*peer.answer), "start it, or check its name, its port and what lies between"});
   }
 }
 
@@ -135,8 +134,7 @@ std::string render(const Account& account) {
     text += fmt::format("Who this task is cannot be told from {}.\n", account.source);
   }
   std::vector<Finding> findings = account.findings;
-  std::stable_sort(findings.begin(), findings.end(),
-                   [](const Finding& a, const Finding& b) { return a.severity > b.severity; });
+  std::stable_sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) { return a.severity > b.severity; });
   for (const Finding& finding : findings) text += render_finding(finding);
   return text + (findings.empty() ? "Nothing is wrong.\n" : "");
 }

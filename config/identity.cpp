@@ -10,13 +10,10 @@ namespace {
 
 bool is_blank(std::string_view text) { return text.find_first_not_of(" \t\r\n") == std::string_view::npos; }
 
-bool gives_cluster(const NodeOptions& options) {
-  return !options.cluster_spec.empty() || !options.ps_hosts.empty() || !options.worker_hosts.empty();
-}
+bool gives_cluster(const NodeOptions& options) { return !options.cluster_spec.empty() || !options.ps_hosts.empty() || !options.worker_hosts.empty(); }
 
 /// What TF_CONFIG says. Where the options say everything, a broken TF_CONFIG is only worth a warning.
-StatusOr<TfConfig> read_environment(const NodeOptions& options, const Environment& environment,
-                                    std::vector<std::string>& warnings) {
+StatusOr<TfConfig> read_environment(const NodeOptions& options, const Environment& environment, std::vector<std::string>& warnings) {
   auto text = environment("TF_CONFIG");
   if (!text || is_blank(*text)) return TfConfig{};
   bool needed = !gives_cluster(options) || options.job_name.empty() || !(options.task_id || options.task_index);
@@ -37,15 +34,12 @@ Status check_protocol(const NodeOptions& options, const TfConfig& config) {
     return unimplemented("--protocol: '{}' is not served; Troupe speaks grpc only", options.protocol);
   }
   if (!config.rpc_layer || *config.rpc_layer == "grpc") return {};
-  return unimplemented(
-      "TF_CONFIG: rpc_layer: '{}' is not served; Troupe speaks grpc only: remove it, or pass --protocol=grpc",
-      *config.rpc_layer);
+  return unimplemented("TF_CONFIG: rpc_layer: '{}' is not served; Troupe speaks grpc only: remove it, or pass --protocol=grpc", *config.rpc_layer);
 }
 
 StatusOr<Cluster> choose_cluster(const NodeOptions& options, const TfConfig& config) {
   bool lists = !options.ps_hosts.empty() || !options.worker_hosts.empty();
-  if (lists && !options.cluster_spec.empty())
-    return invalid("--cluster_spec: --ps_hosts or --worker_hosts is given too; use one form or the other");
+  if (lists && !options.cluster_spec.empty()) return invalid("--cluster_spec: --ps_hosts or --worker_hosts is given too; use one form or the other");
   if (lists) return parse_host_lists(options.ps_hosts, options.worker_hosts);
   if (!options.cluster_spec.empty()) return parse_cluster_spec(options.cluster_spec);
   return config.cluster;
@@ -53,8 +47,7 @@ StatusOr<Cluster> choose_cluster(const NodeOptions& options, const TfConfig& con
 
 StatusOr<std::optional<int>> index_option(const NodeOptions& options) {
   if (options.task_id && options.task_index && *options.task_id != *options.task_index)
-    return invalid("--task_id: it is {}, but --task_index is {}; give one of them", *options.task_id,
-                   *options.task_index);
+    return invalid("--task_id: it is {}, but --task_index is {}; give one of them", *options.task_id, *options.task_index);
   return options.task_id ? options.task_id : options.task_index;
 }
 
@@ -67,15 +60,12 @@ StatusOr<Task> choose_task(const NodeOptions& options, const TfConfig& config, c
   }
   if (!index) index = config.task_index;
   if (config.task_type) {
-    if (!index && !cluster.empty())
-      return invalid("TF_CONFIG: task.index: it is missing; add the index of this task in job '{}'", *config.task_type);
+    if (!index && !cluster.empty()) return invalid("TF_CONFIG: task.index: it is missing; add the index of this task in job '{}'", *config.task_type);
     return Task{*config.task_type, index.value_or(0)};
   }
   if (cluster.empty()) return Task{"local", index.value_or(0)};
   if (gives_cluster(options))
-    return invalid(
-        "--job_name: it is missing; say which task this is with --job_name and --task_id (the cluster has {})",
-        describe_tasks(cluster));
+    return invalid("--job_name: it is missing; say which task this is with --job_name and --task_id (the cluster has {})", describe_tasks(cluster));
   return invalid(
       "TF_CONFIG: task: it names no type; say which task this is, like {{\"type\": \"worker\", \"index\": 0}} (the "
       "cluster has {})",
@@ -112,10 +102,8 @@ Status add_binding(Binding& binding, std::string_view item) {
     binding.port = address->port;
     host = address->host;
   }
-  if (*host == "localhost")
-    binding.hosts.insert(binding.hosts.end(), {"127.0.0.1", "::1"});
-  else
-    binding.hosts.push_back(*host);
+  if (*host == "localhost") binding.hosts.insert(binding.hosts.end(), {"127.0.0.1", "::1"});
+  else binding.hosts.push_back(*host);
   return {};
 }
 
@@ -140,10 +128,10 @@ std::vector<std::string> hosts_for(const std::optional<Address>& own) {
 void warn_of_exposure(NodeIdentity& node) {
   node.all_interfaces = std::any_of(node.listen_hosts.begin(), node.listen_hosts.end(), is_wildcard);
   if (std::all_of(node.listen_hosts.begin(), node.listen_hosts.end(), is_loopback)) return;
-  node.warnings.push_back(fmt::format(
-      "listening on {}, port {}: whoever reaches it can run code here; keep it inside a trusted "
-      "network, or pass --bind=localhost",
-      node.all_interfaces ? "all interfaces" : fmt::format("{}", fmt::join(node.listen_hosts, ", ")), node.port));
+  node.warnings.push_back(
+      fmt::format("listening on {}, port {}: whoever reaches it can run code here; keep it inside a trusted "
+                  "network, or pass --bind=localhost",
+                  node.all_interfaces ? "all interfaces" : fmt::format("{}", fmt::join(node.listen_hosts, ", ")), node.port));
 }
 
 Status settle_listening(NodeIdentity& node, const NodeOptions& options, const std::optional<Address>& own) {

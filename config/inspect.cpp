@@ -10,7 +10,8 @@ namespace {
 
 std::string place_of(const std::string& job, int index) { return fmt::format("job '{}', task {}", job, index); }
 
-template <class Visit> void for_each_task(const Cluster& cluster, Visit visit) {
+template <class Visit>
+void for_each_task(const Cluster& cluster, Visit visit) {
   for (const auto& [job, tasks] : cluster.jobs)
     for (const auto& [index, address] : tasks) visit(job, index, address);
 }
@@ -27,8 +28,7 @@ void find_repeated_addresses(const Cluster& cluster, std::vector<Finding>& findi
     if (address.ends_with(":0")) return;
     auto [first, added] = seen.emplace(address, place_of(job, index));
     if (added) return;
-    findings.push_back({Severity::error, place_of(job, index),
-                        fmt::format("{} is also the address of {}", address, first->second),
+    findings.push_back({Severity::error, place_of(job, index), fmt::format("{} is also the address of {}", address, first->second),
                         "give every task its own host and port"});
   });
 }
@@ -37,12 +37,11 @@ void find_undialable_hosts(const NodeIdentity& node, std::vector<Finding>& findi
   for_each_task(node.cluster, [&](const std::string& job, int index, const std::string& address) {
     bool own = Task{job, index} == node.task;
     if (is_wildcard(host_of(address)))
-      findings.push_back({Severity::error, place_of(job, index),
-                          address + " names every interface and no machine: no peer can dial it",
+      findings.push_back({Severity::error, place_of(job, index), address + " names every interface and no machine: no peer can dial it",
                           "put the name or address of the machine here; where to listen is said with --bind"});
     if (address.ends_with(":0") && !own)
-      findings.push_back({Severity::error, place_of(job, index), address + " has port 0: nobody can dial it",
-                          "put the port on which that task listens"});
+      findings.push_back(
+          {Severity::error, place_of(job, index), address + " has port 0: nobody can dial it", "put the port on which that task listens"});
   });
 }
 
@@ -55,12 +54,10 @@ void find_doubtful_names(const Cluster& cluster, std::vector<Finding>& findings)
   for_each_task(cluster, [&](const std::string& job, int index, const std::string& address) {
     std::string host = host_of(address);
     if (is_reserved(host))
-      findings.push_back({Severity::warning, place_of(job, index),
-                          fmt::format("'{}' is a name for examples: it has no address", host),
+      findings.push_back({Severity::warning, place_of(job, index), fmt::format("'{}' is a name for examples: it has no address", host),
                           "put the name of the real machine"});
     else if (host.find('_') != std::string::npos)
-      findings.push_back({Severity::note, place_of(job, index),
-                          fmt::format("'{}' has a '_', which some name servers refuse", host),
+      findings.push_back({Severity::note, place_of(job, index), fmt::format("'{}' has a '_', which some name servers refuse", host),
                           "if it does not resolve, use '-' or an address"});
   });
 }
@@ -69,18 +66,15 @@ void find_mixed_loopback(const Cluster& cluster, std::vector<Finding>& findings)
   std::vector<std::string> local;
   int others = 0;
   for_each_task(cluster, [&](const std::string& job, int index, const std::string& address) {
-    if (is_loopback(host_of(address)))
-      local.push_back(place_of(job, index));
-    else
-      ++others;
+    if (is_loopback(host_of(address))) local.push_back(place_of(job, index));
+    else ++others;
   });
   if (local.empty() || others == 0) return;
-  findings.push_back(
-      {Severity::warning, "cluster",
-       fmt::format("{} is on this machine's loopback while other tasks are elsewhere: on another machine the same "
-                   "address means that machine",
-                   fmt::join(local, ", and ")),
-       "use addresses that mean the same everywhere"});
+  findings.push_back({Severity::warning, "cluster",
+                      fmt::format("{} is on this machine's loopback while other tasks are elsewhere: on another machine the same "
+                                  "address means that machine",
+                                  fmt::join(local, ", and ")),
+                      "use addresses that mean the same everywhere"});
 }
 
 void find_missing_roles(const Cluster& cluster, std::vector<Finding>& findings) {
@@ -88,27 +82,22 @@ void find_missing_roles(const Cluster& cluster, std::vector<Finding>& findings) 
   bool master = cluster.jobs.contains("master");
   bool workers = cluster.jobs.contains("worker");
   if (chief && master)
-    findings.push_back({Severity::error, "cluster", "it has both 'chief' and 'master', which are two names of one role",
-                        "keep 'chief'"});
+    findings.push_back({Severity::error, "cluster", "it has both 'chief' and 'master', which are two names of one role", "keep 'chief'"});
   for (const char* job : {"chief", "master"})
     if (auto tasks = cluster.jobs.find(job); tasks != cluster.jobs.end() && tasks->second.size() != 1)
       findings.push_back({Severity::error, fmt::format("job '{}'", job),
-                          fmt::format("it has {} tasks; estimators want exactly one", tasks->second.size()),
-                          "keep one"});
+                          fmt::format("it has {} tasks; estimators want exactly one", tasks->second.size()), "keep one"});
   if (cluster.jobs.contains("ps") && !workers && !chief && !master)
     findings.push_back({Severity::note, "cluster", "there are ps tasks but no 'chief', 'master' or 'worker'",
                         "fine for a partial view; otherwise add the tasks that train"});
   if (workers && !chief && !master)
-    findings.push_back({Severity::note, "cluster",
-                        "there is no 'chief': programs take worker 0 for it, estimators refuse to start",
+    findings.push_back({Severity::note, "cluster", "there is no 'chief': programs take worker 0 for it, estimators refuse to start",
                         "add a 'chief' if an estimator uses this TF_CONFIG"});
 }
 
 void find_gaps(const Cluster& cluster, std::vector<Finding>& findings) {
   for (const auto& [job, tasks] : cluster.jobs) {
-    if (tasks.empty())
-      findings.push_back(
-          {Severity::note, fmt::format("job '{}'", job), "it has no tasks", "remove it, or add its addresses"});
+    if (tasks.empty()) findings.push_back({Severity::note, fmt::format("job '{}'", job), "it has no tasks", "remove it, or add its addresses"});
     else if (tasks.rbegin()->first + 1 != std::ssize(tasks))
       findings.push_back({Severity::note, fmt::format("job '{}'", job),
                           fmt::format("{} of its first {} tasks are left out: this task will not reach those",

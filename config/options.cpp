@@ -11,26 +11,22 @@ namespace troupe {
 namespace {
 
 constexpr std::array rows{
-    OptionRow{"cluster_spec", "SPEC", "All tasks of the cluster: job|host:port;host:port,job|host:port",
-              "from TF_CONFIG", &NodeOptions::cluster_spec},
-    OptionRow{"ps_hosts", "LIST", "Addresses of the job ps, separated by commas (instead of --cluster_spec)", "none",
-              &NodeOptions::ps_hosts},
-    OptionRow{"worker_hosts", "LIST", "Addresses of the job worker, separated by commas (instead of --cluster_spec)",
-              "none", &NodeOptions::worker_hosts},
+    OptionRow{"cluster_spec", "SPEC", "All tasks of the cluster: job|host:port;host:port,job|host:port", "from TF_CONFIG",
+              &NodeOptions::cluster_spec},
+    OptionRow{"ps_hosts", "LIST", "Addresses of the job ps, separated by commas (instead of --cluster_spec)", "none", &NodeOptions::ps_hosts},
+    OptionRow{"worker_hosts", "LIST", "Addresses of the job worker, separated by commas (instead of --cluster_spec)", "none",
+              &NodeOptions::worker_hosts},
     OptionRow{"job_name", "JOB", "The job this task belongs to", "from TF_CONFIG, else local", &NodeOptions::job_name},
     OptionRow{"task_id", "N", "The index of this task in its job", "from TF_CONFIG, else 0", &NodeOptions::task_id},
     OptionRow{"task_index", "N", "The same as --task_id", "", &NodeOptions::task_index},
     OptionRow{"protocol", "NAME", "The protocol between tasks; grpc is the only one", "grpc", &NodeOptions::protocol},
     OptionRow{"bind", "HOST[:PORT]", "Listen here only; several hosts are separated by commas, * is all interfaces",
               "loopback if this task's own entry is local or absent, else all interfaces", &NodeOptions::bind},
-    OptionRow{"port", "PORT", "Listen on this port; 0 picks a free one", "the port of this task's own entry, else 2222",
-              &NodeOptions::port},
-    OptionRow{"grace", "SECONDS", "How long running steps may go on after SIGTERM or SIGINT", "0.5",
-              &NodeOptions::grace},
-    OptionRow{"log_level", "LEVEL", "trace, debug, info, warning, error or fatal; or 0 (info) to 3 (fatal)",
-              "from TF_CPP_MIN_LOG_LEVEL, else info", &NodeOptions::log_level},
-    OptionRow{"spin_us", "MICROS", "How long a transport thread looks for work before it sleeps; 0 is not at all", "50",
-              &NodeOptions::spin_us},
+    OptionRow{"port", "PORT", "Listen on this port; 0 picks a free one", "the port of this task's own entry, else 2222", &NodeOptions::port},
+    OptionRow{"grace", "SECONDS", "How long running steps may go on after SIGTERM or SIGINT", "0.5", &NodeOptions::grace},
+    OptionRow{"log_level", "LEVEL", "trace, debug, info, warning, error or fatal; or 0 (info) to 3 (fatal)", "from TF_CPP_MIN_LOG_LEVEL, else info",
+              &NodeOptions::log_level},
+    OptionRow{"spin_us", "MICROS", "How long a transport thread looks for work before it sleeps; 0 is not at all", "50", &NodeOptions::spin_us},
     OptionRow{"io_threads", "N", "Threads for files and name service", "2", &NodeOptions::io_threads},
     OptionRow{"compute_threads", "N", "Threads for kernels; 0 is one per core", "0", &NodeOptions::compute_threads},
 };
@@ -93,8 +89,7 @@ StatusOr<LogLevel> resolve_log_level(const NodeOptions& options, const Environme
   if (options.log_level.empty()) return level_of_number(environment("TF_CPP_MIN_LOG_LEVEL").value_or("0"));
   for (const auto& [name, level] : levels)
     if (name == options.log_level) return level;
-  return invalid("--log_level: '{}' is no level; use trace, debug, info, warning, error, fatal, or 0 to 3",
-                 options.log_level);
+  return invalid("--log_level: '{}' is no level; use trace, debug, info, warning, error, fatal, or 0 to 3", options.log_level);
 }
 
 }  // namespace troupe

@@ -38,8 +38,7 @@ struct NodeOptions {
 };
 
 /// Where the value of an option goes.
-using OptionPlace = std::variant<std::string NodeOptions::*, std::optional<int> NodeOptions::*, int NodeOptions::*,
-                                 double NodeOptions::*>;
+using OptionPlace = std::variant<std::string NodeOptions::*, std::optional<int> NodeOptions::*, int NodeOptions::*, double NodeOptions::*>;
 
 /// One option: its name without dashes, what stands for its value in the help, and what it does and is by default.
 struct OptionRow {

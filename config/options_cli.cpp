@@ -8,7 +8,8 @@
 namespace troupe {
 namespace {
 
-template <class T> CLI::Option* declare(CLI::App& app, const std::string& flag, T& place, const std::string& help) {
+template <class T>
+CLI::Option* declare(CLI::App& app, const std::string& flag, T& place, const std::string& help) {
   return app.add_option(flag, place, help);
 }
 
@@ -24,8 +25,7 @@ std::string help_of(const OptionRow& row) {
 
 bool is_empty_option(std::string_view argument) {
   auto rows = node_option_rows();
-  return std::any_of(rows.begin(), rows.end(),
-                     [&](const OptionRow& row) { return argument == fmt::format("--{}=", row.name); });
+  return std::any_of(rows.begin(), rows.end(), [&](const OptionRow& row) { return argument == fmt::format("--{}=", row.name); });
 }
 
 }  // namespace
@@ -33,8 +33,7 @@ bool is_empty_option(std::string_view argument) {
 void declare_options(CLI::App& app, NodeOptions& options) {
   for (const OptionRow& row : node_option_rows()) {
     std::string flag = std::string("--") + row.name;
-    CLI::Option* option =
-        std::visit([&](auto place) { return declare(app, flag, options.*place, help_of(row)); }, row.place);
+    CLI::Option* option = std::visit([&](auto place) { return declare(app, flag, options.*place, help_of(row)); }, row.place);
     // Orchestrators append their own flags to an image's: the last one counts, as with TensorFlow's server.
     option->type_name(row.placeholder)->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   }

@@ -15,10 +15,8 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr int deepest = 64;
-constexpr std::string_view example =
-    R"({"cluster": {"ps": ["host:2222"], "worker": ["host:2222"]}, "task": {"type": "worker", "index": 0}})";
-constexpr std::array known_keys{
-    "cluster", "task", "rpc_layer", "environment", "session_master", "eval_session_master", "service", "model_dir"};
+constexpr std::string_view example = R"({"cluster": {"ps": ["host:2222"], "worker": ["host:2222"]}, "task": {"type": "worker", "index": 0}})";
+constexpr std::array known_keys{"cluster", "task", "rpc_layer", "environment", "session_master", "eval_session_master", "service", "model_dir"};
 
 /// A value as a message shows it: short, on one line.
 std::string shown(const Json& value) {
@@ -74,14 +72,12 @@ StatusOr<Json> parse_json(std::string_view text, std::vector<std::string>& repea
   bool too_deep = false;
   try {
     Json value = Json::parse(text.begin(), text.end(), Watch(repeated, too_deep));
-    if (too_deep)
-      return invalid("TF_CONFIG: top level: this is nested more than {} levels deep; make it flatter", deepest);
+    if (too_deep) return invalid("TF_CONFIG: top level: this is nested more than {} levels deep; make it flatter", deepest);
     return value;
   } catch (const Json::parse_error& error) {
     size_t at = error.byte == 0 ? 0 : error.byte - 1;
     bool quote = at < text.size() && text[at] == '\'';
-    return invalid("TF_CONFIG: {}: this is no JSON: {}{}", position(text, at), reason_of(error),
-                   quote ? "; JSON takes double quotes only" : "");
+    return invalid("TF_CONFIG: {}: this is no JSON: {}{}", position(text, at), reason_of(error), quote ? "; JSON takes double quotes only" : "");
   } catch (const std::exception& error) {
     return invalid("TF_CONFIG: top level: this is no JSON: {}", error.what());
   }
@@ -103,8 +99,7 @@ std::optional<int> whole_number(const Json& value) {
   constexpr int most = std::numeric_limits<int>::max();
   if (value.is_string()) return read_int(value.get_ref<const std::string&>());
   if (value.is_number_unsigned() && value.get<uint64_t>() <= most) return value.get<int>();
-  if (value.is_number_integer() && !value.is_number_unsigned())
-    return value.get<int64_t>() >= -most ? value.get<int>() : -1;
+  if (value.is_number_integer() && !value.is_number_unsigned()) return value.get<int64_t>() >= -most ? value.get<int>() : -1;
   if (!value.is_number_float()) return std::nullopt;
   auto number = value.get<double>();
   bool whole = number >= -most && number <= most && number == static_cast<int>(number);
@@ -137,12 +132,9 @@ Status read_cluster(TfConfig& config, const Json& value) {
   for (const auto& [job, tasks] : value.items()) {
     std::string path = "cluster." + job;
     TRY(add_job(config.cluster, job, "TF_CONFIG: cluster"));
-    if (tasks.is_array())
-      TRY(read_task_list(config.cluster, job, tasks, path));
-    else if (tasks.is_object())
-      TRY(read_task_map(config.cluster, job, tasks, path));
-    else
-      return wrong(path, "a list of addresses, or an object from task indices to addresses", tasks);
+    if (tasks.is_array()) TRY(read_task_list(config.cluster, job, tasks, path));
+    else if (tasks.is_object()) TRY(read_task_map(config.cluster, job, tasks, path));
+    else return wrong(path, "a list of addresses, or an object from task indices to addresses", tasks);
   }
   return {};
 }
@@ -150,8 +142,7 @@ Status read_cluster(TfConfig& config, const Json& value) {
 Status read_task(TfConfig& config, const Json& value) {
   if (!value.is_object()) return wrong("task", R"(an object like {"type": "worker", "index": 0})", value);
   if (auto type = value.find("type"); type != value.end()) {
-    if (!type->is_string() || type->get_ref<const std::string&>().empty())
-      return wrong("task.type", "a job name like \"worker\"", *type);
+    if (!type->is_string() || type->get_ref<const std::string&>().empty()) return wrong("task.type", "a job name like \"worker\"", *type);
     config.task_type = type->get<std::string>();
   }
   if (auto index = value.find("index"); index != value.end()) {
@@ -204,10 +195,8 @@ std::string render_tf_config(const Cluster& cluster, const std::optional<Task>& 
     bool dense = tasks.empty() || tasks.rbegin()->first + 1 == std::ssize(tasks);
     auto& place = jobs[job] = dense ? nlohmann::ordered_json::array() : nlohmann::ordered_json::object();
     for (const auto& [index, address] : tasks)
-      if (dense)
-        place.push_back(address);
-      else
-        place[std::to_string(index)] = address;
+      if (dense) place.push_back(address);
+      else place[std::to_string(index)] = address;
   }
   if (task) json["task"] = {{"type", task->job}, {"index", task->index}};
   // Whatever the strings hold, this must not throw.

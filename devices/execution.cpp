@@ -94,8 +94,7 @@ Status Execution::fetch_references(const PlanNode& p, std::span<Value> inputs) {
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     Value& v = inputs[i];
     if (!v.ref) continue;
-    if (!v.ref->initialized() && !p.allows_uninitialized)
-      return failed_precondition("Attempting to use uninitialized value {}", v.ref->name());
+    if (!v.ref->initialized() && !p.allows_uninitialized) return failed_precondition("Attempting to use uninitialized value {}", v.ref->name());
     if (i < 64 && (p.ref_inputs >> i & 1)) continue;
     v.tensor = v.ref->snapshot();
     v.ref.reset();
@@ -147,7 +146,8 @@ void Execution::start_waiting(const Ready& ready, const PlanNode& p, std::span<V
   try {
     p.kernel->start(*w->call, [self = shared_from_this(), w](Status status) { self->complete(w, std::move(status)); });
   } catch (const OutOfMemory& e) {
-    complete(w, resource_exhausted("OOM when allocating tensor with shape{} and type {} on {} by allocator cpu", e.shape, name_of(e.dtype), p.facts.device));
+    complete(w, resource_exhausted("OOM when allocating tensor with shape{} and type {} on {} by allocator cpu", e.shape, name_of(e.dtype),
+                                   p.facts.device));
   }
 }
 
@@ -170,10 +170,12 @@ void Execution::run_blocking(std::function<void()> work, std::function<void()> a
     work();
     return after();
   }
-  hands_.offload([back = hands_.back, work = std::move(work), after = std::move(after)] {
-    work();
-    back(after);
-  }, Place::io);
+  hands_.offload(
+      [back = hands_.back, work = std::move(work), after = std::move(after)] {
+        work();
+        back(after);
+      },
+      Place::io);
 }
 
 void Execution::complete(Waiting* waiting, Status status) {
@@ -205,7 +207,7 @@ Status Execution::steer(const PlanNode& p, std::span<Value> inputs, std::span<Va
   switch (p.flow) {
     case Flow::switch_: {
       const Tensor& pred = inputs[1].tensor;
-      if (pred.dtype() != DType::boolean || pred.size() != 1) return invalid("The second input must be a scalar, but it has shape {}", pred.shape());
+      if (pred.dtype() != DType::boolean || pred.rank() != 0) return invalid("The second input must be a scalar, but it has shape {}", pred.shape());
       const bool taken = pred.item<bool>();
       outputs[taken ? 1 : 0] = std::move(inputs[0]);
       outputs[taken ? 0 : 1] = Value::dead_one();
@@ -232,7 +234,8 @@ Status Execution::steer(const PlanNode& p, std::span<Value> inputs, std::span<Va
     case Flow::next_iteration:
     case Flow::loop_cond: outputs[0] = std::move(inputs[0]); break;
     case Flow::argument:
-      if (static_cast<std::size_t>(p.index) >= arguments_.size()) return invalid("Function got {} arguments, but wants one at {}", arguments_.size(), p.index);
+      if (static_cast<std::size_t>(p.index) >= arguments_.size())
+        return invalid("Function got {} arguments, but wants one at {}", arguments_.size(), p.index);
       outputs[0] = arguments_[static_cast<std::size_t>(p.index)];
       break;
     case Flow::result: results_[static_cast<std::size_t>(p.index)] = std::move(inputs[0].tensor); break;

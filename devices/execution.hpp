@@ -1,10 +1,10 @@
 // One run of a plan: values flow along edges, nodes run when their inputs are there.
 #pragma once
 
+#include <troupe/wire/step_stats.pb.h>
 #include <troupe/devices/plan.hpp>
 #include <troupe/ops/step.hpp>
 #include <troupe/ops/step_host.hpp>
-#include <troupe/wire/step_stats.pb.h>
 
 #include <deque>
 #include <functional>

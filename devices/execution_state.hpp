@@ -11,7 +11,7 @@ struct Execution::Iteration {
   explicit Iteration(const PlanFrame& info) : slots(static_cast<std::size_t>(info.slots)), states(info.initial) {}
   std::vector<Value> slots;
   std::vector<NodeState> states;
-  int active = 0;               // nodes ready or under way
+  int active = 0;                // nodes ready or under way
   std::vector<Frame*> children;  // frames entered from here that have not ended
 };
 
@@ -25,8 +25,8 @@ struct Execution::Frame {
   int enters_left = 0;
   std::int64_t first = 0;
   std::deque<std::unique_ptr<Iteration>> iterations;
-  std::vector<std::pair<int, Value>> invariants;        // of constant Enters
-  std::vector<std::pair<int, Value>> next_roots;        // NextIterations held back by the limit of parallel iterations
+  std::vector<std::pair<int, Value>> invariants;  // of constant Enters
+  std::vector<std::pair<int, Value>> next_roots;  // NextIterations held back by the limit of parallel iterations
   std::vector<int> dead_exits;
 
   std::int64_t newest() const { return first + static_cast<std::int64_t>(iterations.size()) - 1; }

@@ -142,8 +142,7 @@ StatusOr<std::shared_ptr<const Plan>> Plan::compile(const Graph& graph, const Re
   plan->nodes_.reserve(graph.nodes().size());
   for (const Node& node : graph.nodes()) {
     PlanNode p = describe(node);
-    for (const Edge& e : node.inputs)
-      p.any_ref_source |= is_ref(graph.node(e.node).signature.outputs[static_cast<std::size_t>(e.output)]);
+    for (const Edge& e : node.inputs) p.any_ref_source |= is_ref(graph.node(e.node).signature.outputs[static_cast<std::size_t>(e.output)]);
     if (p.flow == Flow::kernel) {
       auto kernel = kernel_for(node, registry, cache);
       // A kernel that is missing matters only to the step that needs it; one that refuses its attributes is refused now.

@@ -21,8 +21,8 @@ enum class Flow : std::uint8_t { kernel, no_op, switch_, switch_n, merge, enter,
 struct PlanEdge {
   int output;  // -1: control
   int node;
-  int slot;    // input of the node
-  bool last;   // no later edge carries this output: the value may move
+  int slot;   // input of the node
+  bool last;  // no later edge carries this output: the value may move
 };
 
 /// What a node still waits for. A Merge counts its control inputs twice and keeps bit 0 until a live value came.
@@ -36,16 +36,16 @@ struct PlanNode {
   std::shared_ptr<Kernel> kernel;  // null where the flow is the executor's own, or where no kernel exists
   Status missing;                  // why there is no kernel; given when a step needs the node
   Flow flow = Flow::kernel;
-  bool transfer = false;           // Send and Recv see dead inputs
+  bool transfer = false;  // Send and Recv see dead inputs
   bool allows_uninitialized = false;
-  int frame = 0;                   // static frame; 0 is the root
-  int local = 0;                   // place among the nodes of its frame
-  int slots = 0;                   // where its inputs begin in its frame's slots
+  int frame = 0;  // static frame; 0 is the root
+  int local = 0;  // place among the nodes of its frame
+  int slots = 0;  // where its inputs begin in its frame's slots
   int inputs = 0, outputs = 0, controls = 0;
   int edges_begin = 0, edges_end = 0;
-  std::uint64_t ref_inputs = 0;    // bit i: input i wants the reference itself (the first 64 inputs)
+  std::uint64_t ref_inputs = 0;  // bit i: input i wants the reference itself (the first 64 inputs)
   bool ref_output = false;
-  bool any_ref_source = false;     // some producer of an input may hand over a reference
+  bool any_ref_source = false;  // some producer of an input may hand over a reference
   // Enter
   int child_frame = 0;
   bool constant = false;

@@ -81,9 +81,9 @@ struct Variant;
 
 template <class T>
 struct dtype_of;
-#define TROUPE_DTYPE(type, number) \
-  template <>                      \
-  struct dtype_of<type> {          \
+#define TROUPE_DTYPE(type, number)                \
+  template <>                                     \
+  struct dtype_of<type> {                         \
     static constexpr DType value = DType::number; \
   };
 TROUPE_DTYPE(float, f32)

@@ -45,8 +45,8 @@ std::string remote_note(const grpc::Status& status, const std::string& target, c
   return fmt::format(
       "\nAdditional GRPC error information from remote target {} while calling {}:\n:"
       "{{\"created\":\"@{}.{:09}\",\"description\":{},\"grpc_message\":{},\"grpc_status\":{}}}",
-      target, method, ns / 1000000000, ns % 1000000000, json_quoted(description),
-      json_quoted(status.error_message()), static_cast<int>(status.error_code()));
+      target, method, ns / 1000000000, ns % 1000000000, json_quoted(description), json_quoted(status.error_message()),
+      static_cast<int>(status.error_code()));
 }
 
 /// Deletes itself when the reply has come and the caller has let go.
@@ -55,8 +55,8 @@ class Call final : public ClientCall, public LoopEvent, public LoopCancellable, 
   Call(Loop& loop, std::string method, std::string target, OnReply done)
       : loop_(loop), method_(std::move(method)), target_(std::move(target)), done_(std::move(done)) {}
 
-  void start(const std::shared_ptr<grpc::Channel>& channel, const grpc::ByteBuffer& request,
-             std::optional<std::chrono::milliseconds> deadline, bool wait_for_ready) {
+  void start(const std::shared_ptr<grpc::Channel>& channel, const grpc::ByteBuffer& request, std::optional<std::chrono::milliseconds> deadline,
+             bool wait_for_ready) {
     if (deadline) context_.set_deadline(std::chrono::system_clock::now() + *deadline);
     context_.set_wait_for_ready(wait_for_ready);
     Loop::Operation operation(loop_);
@@ -100,8 +100,8 @@ Channel::~Channel() = default;
 Channel::Channel(Channel&&) noexcept = default;
 Channel& Channel::operator=(Channel&&) noexcept = default;
 
-std::shared_ptr<ClientCall> Channel::call(const std::string& method, grpc::ByteBuffer request,
-                                          std::optional<std::chrono::milliseconds> deadline, bool wait_for_ready, OnReply done) {
+std::shared_ptr<ClientCall> Channel::call(const std::string& method, grpc::ByteBuffer request, std::optional<std::chrono::milliseconds> deadline,
+                                          bool wait_for_ready, OnReply done) {
   auto call = std::make_shared<Call>(*loop_, method, target_, std::move(done));
   call->start(channel_, request, deadline, wait_for_ready);
   return call;

@@ -39,8 +39,8 @@ class Channel {
 
   /// Calls `done` exactly once, on the loop (after the loop has stopped: here and now). A failure has the callee's code, text
   /// and payloads, with TensorFlow's note on the remote target after the text.
-  std::shared_ptr<ClientCall> call(const std::string& method, grpc::ByteBuffer request,
-                                   std::optional<std::chrono::milliseconds> deadline, bool wait_for_ready, OnReply done);
+  std::shared_ptr<ClientCall> call(const std::string& method, grpc::ByteBuffer request, std::optional<std::chrono::milliseconds> deadline,
+                                   bool wait_for_ready, OnReply done);
 
   const std::string& address() const { return address_; }
   const std::string& target() const { return target_; }

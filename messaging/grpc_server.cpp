@@ -23,8 +23,7 @@ constexpr int port_attempts = 16;
 /// The table as gRPC knows it, with the server it belongs to; calls keep it alive.
 class GrpcServer::Methods final : public grpc::Service, public std::enable_shared_from_this<Methods> {
  public:
-  Methods(Loop& loop, std::vector<std::string> paths, OnCall on_call)
-      : loop_(loop), paths_(std::move(paths)), on_call_(std::move(on_call)) {
+  Methods(Loop& loop, std::vector<std::string> paths, OnCall on_call) : loop_(loop), paths_(std::move(paths)), on_call_(std::move(on_call)) {
     for (std::size_t i = 0; i < paths_.size(); ++i) {
       AddMethod(new grpc::internal::RpcServiceMethod(paths_[i].c_str(), grpc::internal::RpcMethod::NORMAL_RPC, nullptr));
       MarkMethodAsync(static_cast<int>(i));  // otherwise gRPC starts threads for synchronous methods
@@ -35,8 +34,8 @@ class GrpcServer::Methods final : public grpc::Service, public std::enable_share
   void deliver(std::shared_ptr<ServerCall> call) { on_call_(std::move(call)); }
   Status start(const std::vector<std::string>& addresses);
   void shutdown(std::chrono::milliseconds deadline);
-  void request(int method, grpc::ServerContext* context, grpc::ByteBuffer* body,
-               grpc::ServerAsyncResponseWriter<grpc::ByteBuffer>* writer, LoopEvent* tag) {
+  void request(int method, grpc::ServerContext* context, grpc::ByteBuffer* body, grpc::ServerAsyncResponseWriter<grpc::ByteBuffer>* writer,
+               LoopEvent* tag) {
     RequestAsyncUnary(method, context, body, writer, loop_.server_queue(), loop_.server_queue(), tag);
   }
 

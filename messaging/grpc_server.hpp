@@ -16,8 +16,8 @@ namespace troupe {
 /// A call in progress. Answer it once, from any thread; who lets go of it unanswered answers INTERNAL.
 class ServerCall {
  public:
-  const int method;           // index into the server's table
-  grpc::ByteBuffer request;   // the receiver may take it
+  const int method;          // index into the server's table
+  grpc::ByteBuffer request;  // the receiver may take it
   /// Set by the receiver inside OnCall. Called at most once, on the loop, when the client has gone away or its deadline has
   /// passed and no answer was given yet; an answer is then still allowed and goes nowhere.
   std::function<void()> on_cancelled;

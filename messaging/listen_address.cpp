@@ -120,7 +120,8 @@ StatusOr<ListenChoice> choose_listen_addresses(const std::vector<ListenAddress>&
       if (round.pick_again) break;
     }
     if (round.pick_again) continue;
-    if (round.choice.addresses.empty()) return unavailable("Could not start gRPC server: no address of {} can be bound", addresses.front().text(addresses.front().port));
+    if (round.choice.addresses.empty())
+      return unavailable("Could not start gRPC server: no address of {} can be bound", addresses.front().text(addresses.front().port));
     round.choice.picked = round.picked_port != 0;
     round.choice.port = addresses.front().port != 0 ? addresses.front().port : round.picked_port;
     return round.choice;

@@ -156,8 +156,7 @@ void Loop::handle_events() {
     bool ok = false;
     const auto found = next_event(&tag, &ok, due);
     if (found == grpc::CompletionQueue::SHUTDOWN) return;
-    if (found == grpc::CompletionQueue::GOT_EVENT)
-      scheduler_.run_inline([&] { static_cast<LoopEvent*>(tag)->complete(ok); });
+    if (found == grpc::CompletionQueue::GOT_EVENT) scheduler_.run_inline([&] { static_cast<LoopEvent*>(tag)->complete(ok); });
   }
 }
 

@@ -76,8 +76,7 @@ thread_local ThreadUnits this_thread_units;
 
 }  // namespace
 
-LoopUnit::LoopUnit(LoopScheduler& scheduler)
-    : caf::execution_unit(&scheduler.system()), scheduler_(scheduler), ring_(256) {}
+LoopUnit::LoopUnit(LoopScheduler& scheduler) : caf::execution_unit(&scheduler.system()), scheduler_(scheduler), ring_(256) {}
 
 // CAF asks for calls from this unit's own jobs only, but an actor's context outlives its turn: any thread may come here.
 void LoopUnit::exec_later(caf::resumable* job) { scheduler_.enqueue(job); }
@@ -93,8 +92,7 @@ void LoopUnit::push(caf::resumable* job) {
   ring_[tail_++ & (ring_.size() - 1)] = job;
 }
 
-LoopScheduler::Scope::Scope(LoopScheduler& scheduler)
-    : scheduler_(scheduler), unit_(scheduler.unit()), outermost_(!unit_.draining_) {
+LoopScheduler::Scope::Scope(LoopScheduler& scheduler) : scheduler_(scheduler), unit_(scheduler.unit()), outermost_(!unit_.draining_) {
   unit_.draining_ = true;
 }
 
@@ -111,9 +109,7 @@ LoopScheduler::LoopScheduler(caf::actor_system& system)
 
 LoopScheduler::~LoopScheduler() = default;
 
-caf::actor_system::module* LoopScheduler::make(caf::actor_system& system, caf::detail::type_list<>) {
-  return new LoopScheduler(system);
-}
+caf::actor_system::module* LoopScheduler::make(caf::actor_system& system, caf::detail::type_list<>) { return new LoopScheduler(system); }
 
 void LoopScheduler::init(caf::actor_system_config& config) {
   caf::scheduler::abstract_coordinator::init(config);

@@ -1,11 +1,11 @@
 // What travels between actors: small structs by value, bulk in counted parcels.
 #pragma once
 
-#include <caf/allowed_unsafe_message_type.hpp>
-#include <troupe/messaging/tensor.hpp>
 #include <troupe/wire/run_options.pb.h>
 #include <troupe/wire/step_stats.pb.h>
 #include <troupe/wire/worker.pb.h>
+#include <caf/allowed_unsafe_message_type.hpp>
+#include <troupe/messaging/tensor.hpp>
 
 #include <memory>
 #include <string>

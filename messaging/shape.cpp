@@ -4,13 +4,11 @@
 namespace troupe {
 
 StatusOr<Shape> Shape::checked(std::span<const std::int64_t> dims) {
-  if (dims.size() > max_rank)
-    return invalid("Shape must have at most {} dimensions, but got {}", max_rank, dims.size());
+  if (dims.size() > max_rank) return invalid("Shape must have at most {} dimensions, but got {}", max_rank, dims.size());
   std::int64_t n = 1;
   for (std::int64_t d : dims) {
     if (d < 0) return invalid("Expected shape dimensions to be non-negative, got {}", d);
-    if (__builtin_mul_overflow(n, d, &n))
-      return invalid("Shape [{}] would have more than 2**63 - 1 elements", fmt::join(dims, ","));
+    if (__builtin_mul_overflow(n, d, &n)) return invalid("Shape [{}] would have more than 2**63 - 1 elements", fmt::join(dims, ","));
   }
   return Shape(dims);
 }

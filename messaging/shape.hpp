@@ -66,7 +66,9 @@ class PartialShape {
   bool unknown_rank() const { return !dims_.has_value(); }
   int rank() const { return dims_ ? static_cast<int>(dims_->size()) : -1; }
   std::int64_t dim(int i) const { return (*dims_)[static_cast<std::size_t>(i)]; }
-  std::span<const std::int64_t> dims() const { return dims_ ? std::span<const std::int64_t>(dims_->data(), dims_->size()) : std::span<const std::int64_t>(); }
+  std::span<const std::int64_t> dims() const {
+    return dims_ ? std::span<const std::int64_t>(dims_->data(), dims_->size()) : std::span<const std::int64_t>();
+  }
   bool fully_known() const;
   std::optional<Shape> known() const;
   bool compatible_with(const Shape& shape) const;

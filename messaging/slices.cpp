@@ -205,7 +205,8 @@ void SliceWriter::flush() {
     return pending_.clear();
   }
   auto* held = new std::string(std::exchange(pending_, {}));
-  slices_.emplace_back(held->data(), held->size(), [](void* text) { delete static_cast<std::string*>(text); }, held);
+  slices_.emplace_back(
+      held->data(), held->size(), [](void* text) { delete static_cast<std::string*>(text); }, held);
 }
 
 grpc::ByteBuffer SliceWriter::finish() {

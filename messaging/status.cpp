@@ -5,8 +5,7 @@ namespace troupe {
 namespace {
 
 constexpr const char* derived_key = "type.googleapis.com/tensorflow.DerivedStatus";
-constexpr const char* restarted_key =
-    "type.googleapis.com/tensorflow.distributed_runtime.WorkerPossiblyRestarted";
+constexpr const char* restarted_key = "type.googleapis.com/tensorflow.distributed_runtime.WorkerPossiblyRestarted";
 
 Status with_text(const Status& status, std::string_view text) {
   Status changed = make_status(status.code(), text);

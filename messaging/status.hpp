@@ -16,17 +16,13 @@ template <class T>
 using StatusOr = absl::StatusOr<T>;
 using Code = absl::StatusCode;
 
-inline Status make_status(Code code, std::string_view text) {
-  return Status(code, absl::string_view(text.data(), text.size()));
-}
+inline Status make_status(Code code, std::string_view text) { return Status(code, absl::string_view(text.data(), text.size())); }
 
-inline std::string text_of(const Status& status) {
-  return std::string(status.message().data(), status.message().size());
-}
+inline std::string text_of(const Status& status) { return std::string(status.message().data(), status.message().size()); }
 
-#define TROUPE_STATUS_MAKER(name, code)                                   \
-  template <class... A>                                                   \
-  Status name(fmt::format_string<A...> text, A&&... args) {               \
+#define TROUPE_STATUS_MAKER(name, code)                                    \
+  template <class... A>                                                    \
+  Status name(fmt::format_string<A...> text, A&&... args) {                \
     return make_status(code, fmt::format(text, std::forward<A>(args)...)); \
   }
 TROUPE_STATUS_MAKER(cancelled, Code::kCancelled)
@@ -64,10 +60,9 @@ Status as_possibly_restarted(Status status);
 #define TROUPE_CONCAT(a, b) TROUPE_CONCAT_(a, b)
 
 /// Returns from the enclosing function when the expression is not OK.
-#define TRY(expression)                                            \
-  do {                                                             \
-    if (auto troupe_status_ = (expression); !troupe_status_.ok())  \
-      return troupe_status_;                                       \
+#define TRY(expression)                                                                  \
+  do {                                                                                   \
+    if (auto troupe_status_ = (expression); !troupe_status_.ok()) return troupe_status_; \
   } while (false)
 
 /// Declares `place` from a StatusOr, or returns its status.

@@ -10,8 +10,7 @@ namespace troupe {
 namespace {
 
 std::size_t physical_memory() {
-  static const std::size_t bytes =
-      static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  static const std::size_t bytes = static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   return bytes;
 }
 
@@ -36,9 +35,7 @@ static_assert(sizeof(PlainBuffer) <= Tensor::alignment);
 template <class T>
 class ObjectBuffer final : public Buffer {
  public:
-  explicit ObjectBuffer(std::size_t count) : Buffer(nullptr, count * sizeof(T), true), objects_(count) {
-    data_ = objects_.data();
-  }
+  explicit ObjectBuffer(std::size_t count) : Buffer(nullptr, count * sizeof(T), true), objects_(count) { data_ = objects_.data(); }
 
  private:
   std::vector<T> objects_;
@@ -87,8 +84,7 @@ Tensor::Tensor(DType dtype, Shape shape) : shape_(std::move(shape)), dtype_(dtyp
   const auto count = static_cast<std::size_t>(shape_.elements());
   std::size_t bytes = 0;
   // The kernel promises more memory than there is; a tensor larger than the machine must fail here, not later.
-  if (__builtin_mul_overflow(count, stride_of(dtype), &bytes) || bytes > physical_memory())
-    throw OutOfMemory(dtype, shape_);
+  if (__builtin_mul_overflow(count, stride_of(dtype), &bytes) || bytes > physical_memory()) throw OutOfMemory(dtype, shape_);
   try {
     buffer_ = make_buffer(dtype, count, bytes);
   } catch (const std::bad_alloc&) {

@@ -79,8 +79,7 @@ StatusOr<Tensor> from_typed_fields(const wire::TensorProto& p, DType dtype, Shap
     case DType::qi16: return quantized_from<qint16>(p.int_val(), std::move(shape));
     case DType::qu16: return quantized_from<quint16>(p.int_val(), std::move(shape));
     case DType::qi32: return quantized_from<qint32>(p.int_val(), std::move(shape));
-    case DType::string:
-      return fill_from<std::string>(p.string_val(), std::move(shape), [](const std::string& s) { return s; });
+    case DType::string: return fill_from<std::string>(p.string_val(), std::move(shape), [](const std::string& s) { return s; });
     case DType::resource: return handles_from(p, std::move(shape));
     default: return Tensor::zeros(dtype, std::move(shape));
   }
@@ -180,7 +179,8 @@ StatusOr<Tensor> tensor_from_proto(const wire::TensorProto& proto) {
     if (is_object(dtype)) return decode_objects(dtype, std::move(shape), proto.tensor_content());
     const auto wanted = static_cast<std::size_t>(shape.elements()) * size_of(dtype);
     if (proto.tensor_content().size() != wanted)
-      return invalid("Tensor of type {} and shape {} needs {} bytes of content, got {}", name_of(dtype), shape, wanted, proto.tensor_content().size());
+      return invalid("Tensor of type {} and shape {} needs {} bytes of content, got {}", name_of(dtype), shape, wanted,
+                     proto.tensor_content().size());
     Tensor t(dtype, std::move(shape));
     std::memcpy(t.mutable_data<char>(), proto.tensor_content().data(), wanted);
     return t;

@@ -1,8 +1,8 @@
 // Tensors to and from TensorProto.
 #pragma once
 
-#include <troupe/messaging/tensor.hpp>
 #include <troupe/wire/tensor.pb.h>
+#include <troupe/messaging/tensor.hpp>
 
 #include <string>
 

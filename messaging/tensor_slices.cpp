@@ -1,8 +1,8 @@
 // Tensors in slices.
 #include <troupe/messaging/tensor_slices.hpp>
 
-#include <troupe/messaging/tensor_codec.hpp>
 #include <troupe/wire/named_tensor.pb.h>
+#include <troupe/messaging/tensor_codec.hpp>
 
 #include <algorithm>
 #include <cstring>
@@ -94,8 +94,7 @@ StatusOr<Tensor> read_tensor(SliceReader bytes) {
   if (!parts.ordinary || !parts.content || parts.content->left() == 0 || !is_plain(parts.dtype)) return read_by_protobuf(bytes);
   TRY_ASSIGN(Shape shape, shape_from_proto(parts.shape ? *parts.shape : wire::TensorShapeProto()));
   const std::size_t size = parts.content->left();
-  if (size % size_of(parts.dtype) != 0 || static_cast<std::size_t>(shape.elements()) != size / size_of(parts.dtype))
-    return read_by_protobuf(bytes);
+  if (size % size_of(parts.dtype) != 0 || static_cast<std::size_t>(shape.elements()) != size / size_of(parts.dtype)) return read_by_protobuf(bytes);
   try {
     return tensor_of_content(parts.dtype, std::move(shape), *parts.content);
   } catch (const OutOfMemory& e) {

@@ -21,8 +21,8 @@ class TensorField {
  public:
   /// How a scalar's shape and an empty content are written.
   enum class Style {
-    as_protobuf,  // a shape always, no empty content
-    as_rendezvous // no shape for scalars, content always
+    as_protobuf,   // a shape always, no empty content
+    as_rendezvous  // no shape for scalars, content always
   };
   TensorField(const Tensor& tensor, Style style);
   std::size_t size() const;

@@ -62,27 +62,26 @@ StatusOr<Signature> resolve_signature(const wire::NodeDef& node, const wire::OpD
 const wire::AttrValue* Binding::find(std::string_view attr) const { return find_attr(node_, attr); }
 
 StatusOr<std::pair<int, int>> Binding::next_argument() {
-  if (argument_ + 1 >= signature_.input_begin.size())
-    return internal("The kernel of {} takes more arguments than its definition has", node_.op());
+  if (argument_ + 1 >= signature_.input_begin.size()) return internal("The kernel of {} takes more arguments than its definition has", node_.op());
   const auto i = argument_++;
   return std::pair{signature_.input_begin[i], signature_.input_begin[i + 1]};
 }
 
-#define TROUPE_ATTR(Type, expression)                                    \
-  template <>                                                            \
-  StatusOr<Type> Binding::attr<Type>(std::string_view name) const {      \
-    const wire::AttrValue* a = find_attr(node_, name);                   \
-    if (!a) return missing(node_, name);                                 \
-    return expression;                                                   \
+#define TROUPE_ATTR(Type, expression)                               \
+  template <>                                                       \
+  StatusOr<Type> Binding::attr<Type>(std::string_view name) const { \
+    const wire::AttrValue* a = find_attr(node_, name);              \
+    if (!a) return missing(node_, name);                            \
+    return expression;                                              \
   }
-#define TROUPE_LIST_ATTR(Type, field, expression)                                          \
-  template <>                                                                              \
+#define TROUPE_LIST_ATTR(Type, field, expression)                                             \
+  template <>                                                                                 \
   StatusOr<std::vector<Type>> Binding::attr<std::vector<Type>>(std::string_view name) const { \
-    const wire::AttrValue* a = find_attr(node_, name);                                     \
-    if (!a) return missing(node_, name);                                                   \
-    std::vector<Type> all;                                                                 \
-    for (const auto& x : a->list().field()) all.push_back(expression);                     \
-    return all;                                                                            \
+    const wire::AttrValue* a = find_attr(node_, name);                                        \
+    if (!a) return missing(node_, name);                                                      \
+    std::vector<Type> all;                                                                    \
+    for (const auto& x : a->list().field()) all.push_back(expression);                        \
+    return all;                                                                               \
   }
 TROUPE_ATTR(bool, a->b())
 TROUPE_ATTR(std::int64_t, a->i())

@@ -1,10 +1,10 @@
 // What a kernel learns of its node once, when the graph is registered: attributes, types, argument ranges.
 #pragma once
 
-#include <troupe/messaging/tensor.hpp>
-#include <troupe/ops/call.hpp>
 #include <troupe/wire/node_def.pb.h>
 #include <troupe/wire/op_def.pb.h>
+#include <troupe/messaging/tensor.hpp>
+#include <troupe/ops/call.hpp>
 
 #include <string>
 #include <string_view>
@@ -23,8 +23,7 @@ StatusOr<Signature> resolve_signature(const wire::NodeDef& node, const wire::OpD
 
 class Binding {
  public:
-  Binding(const wire::NodeDef& node, const wire::OpDef& op, const Signature& signature)
-      : node_(node), op_(op), signature_(signature) {}
+  Binding(const wire::NodeDef& node, const wire::OpDef& op, const Signature& signature) : node_(node), op_(op), signature_(signature) {}
 
   const wire::NodeDef& node() const { return node_; }
   const wire::OpDef& op() const { return op_; }

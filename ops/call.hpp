@@ -60,7 +60,8 @@ class Call {
   T* alloc_over(int o, int i, const Shape& shape) {
     const Tensor& x = in(i);
     if (x.unique() && size_of(x.dtype()) == sizeof(T) && !is_object(x.dtype()) && x.size() == shape.elements()) {
-      out(o) = Tensor(dtype_of<T>::value, shape, x.buffer(), static_cast<std::size_t>(x.template data<char>() - static_cast<const char*>(x.buffer()->data())));
+      out(o) = Tensor(dtype_of<T>::value, shape, x.buffer(),
+                      static_cast<std::size_t>(x.template data<char>() - static_cast<const char*>(x.buffer()->data())));
       return out(o).template mutable_data<T>();
     }
     return alloc<T>(o, shape);

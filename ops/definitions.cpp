@@ -92,7 +92,8 @@ Status check_allowed_types(const wire::OpDef::AttrDef& attr, int type) {
   if (std::find(allowed.begin(), allowed.end(), type) != allowed.end()) return absl::OkStatus();
   std::vector<std::string> names;
   for (int t : allowed) names.push_back(name_of(static_cast<DType>(t)));
-  return invalid("Value for attr '{}' of {} is not in the list of allowed values: {}", attr.name(), name_of(static_cast<DType>(type)), fmt::join(names, ", "));
+  return invalid("Value for attr '{}' of {} is not in the list of allowed values: {}", attr.name(), name_of(static_cast<DType>(type)),
+                 fmt::join(names, ", "));
 }
 
 Status check_allowed_strings(const wire::OpDef::AttrDef& attr, const std::string& text) {
@@ -134,12 +135,14 @@ Status check_attributes(const wire::NodeDef& node, const wire::OpDef& op) {
           name, summary_of(op), node.name());
     missing.erase(name);
     if (Status bad = check_value(node.attr().at(name), *attr); !bad.ok())
-      return append_text(bad, fmt::format("\n\t; NodeDef: {{{{node {}}}}}; {}\n\t [[{}]]", node.name(), summary_of(op), node.name()));
+      return append_text(bad, fmt::format("\n\t; NodeDef: {{{{node {}}}}}; {}{}", node.name(), summary_of(op),
+                                          attr->type() == "type" ? fmt::format("\n\t [[{}]]", node.name()) : ""));
   }
   if (missing.empty()) return absl::OkStatus();
   for (const auto& arg : op.output_arg())
     for (const auto& name : {arg.type_attr(), arg.number_attr(), arg.type_list_attr()})
-      if (missing.contains(name)) return not_found("No attr named '{}' in NodeDef:\n\t [[{{{{node {}}}}}]]\n\t [[{}]]", name, node.name(), node.name());
+      if (missing.contains(name))
+        return not_found("No attr named '{}' in NodeDef:\n\t [[{{{{node {}}}}}]]\n\t [[{}]]", name, node.name(), node.name());
   return invalid("NodeDef missing attr{} '{}' from {}; NodeDef: {{{{node {}}}}}", missing.size() == 1 ? "" : "s", fmt::join(missing, "', '"),
                  summary_of(op), node.name());
 }

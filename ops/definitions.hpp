@@ -1,9 +1,9 @@
 // All op definitions that TensorFlow 2.15 knows, read once from the table that is linked in.
 #pragma once
 
-#include <troupe/messaging/status.hpp>
 #include <troupe/wire/node_def.pb.h>
 #include <troupe/wire/op_def.pb.h>
+#include <troupe/messaging/status.hpp>
 
 #include <string>
 

@@ -3,8 +3,6 @@
 
 namespace troupe::detail {
 
-Status incompatible_shapes(const Tensor& x, const Tensor& y) {
-  return invalid("Incompatible shapes: {} vs. {}", x.shape(), y.shape());
-}
+Status incompatible_shapes(const Tensor& x, const Tensor& y) { return invalid("Incompatible shapes: {} vs. {}", x.shape(), y.shape()); }
 
 }  // namespace troupe::detail

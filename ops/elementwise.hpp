@@ -61,9 +61,8 @@ Status broadcast_into(Call& call, const In<T>& x, const In<T>& y, const F& f) {
   if (b->output.elements() == 0) return absl::OkStatus();
   const bool x_repeats = b->left_step.back() == 0, y_repeats = b->right_step.back() == 0;
   const std::int64_t inner = b->size.back();
-  b->for_each_row([&](std::int64_t o, std::int64_t l, std::int64_t r) {
-    apply_row<T, U>(f, x.data() + l, x_repeats, y.data() + r, y_repeats, out + o, inner);
-  });
+  b->for_each_row(
+      [&](std::int64_t o, std::int64_t l, std::int64_t r) { apply_row<T, U>(f, x.data() + l, x_repeats, y.data() + r, y_repeats, out + o, inner); });
   return absl::OkStatus();
 }
 

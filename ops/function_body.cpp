@@ -130,7 +130,8 @@ class Body {
       if (ret == function_.ret().end()) return invalid("Return value {} of function {} is missing", args[a].name(), function_.signature().name());
       TRY_ASSIGN(const Outputs outputs, find(ret->second));
       if (outputs.count != last - first)
-        return invalid("Return value {} of function {} has {} values, not {}", args[a].name(), function_.signature().name(), outputs.count, last - first);
+        return invalid("Return value {} of function {} has {} values, not {}", args[a].name(), function_.signature().name(), outputs.count,
+                       last - first);
       for (int i = first; i < last; ++i, ++index) {
         wire::NodeDef* node = graph_.add_node();
         node->set_name(last - first == 1 ? args[a].name() + "_RetVal" : fmt::format("{}_RetVal_{}", args[a].name(), i - first));
@@ -167,7 +168,8 @@ class Body {
 };
 
 bool is_flow(const Node& node) {
-  static constexpr std::string_view ops[] = {"Switch", "RefSwitch", "_SwitchN", "Merge", "RefMerge", "Enter", "RefEnter", "Exit", "RefExit", "NextIteration", "RefNextIteration", "LoopCond"};
+  static constexpr std::string_view ops[] = {"Switch",   "RefSwitch", "_SwitchN", "Merge",         "RefMerge",         "Enter",
+                                             "RefEnter", "Exit",      "RefExit",  "NextIteration", "RefNextIteration", "LoopCond"};
   return std::find(std::begin(ops), std::end(ops), node.kind()) != std::end(ops);
 }
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <absl/strings/ascii.h>
+#include <google/protobuf/util/message_differencer.h>
 
 #include <algorithm>
 #include <charconv>
@@ -96,8 +97,7 @@ Status Graph::connect(int first) {
     for (const std::string& input : node.def.input()) {
       auto [name, output] = split_tensor_name(input);
       auto found = by_name_.find(name);
-      if (found == by_name_.end())
-        return invalid("Node '{}': Unknown input node '{}'", node.name(), input);
+      if (found == by_name_.end()) return invalid("Node '{}': Unknown input node '{}'", node.name(), input);
       if (output < 0) {
         controls_began = true;
         node.controls.push_back(found->second);
@@ -108,8 +108,8 @@ Status Graph::connect(int first) {
       node.inputs.push_back(Edge{found->second, output});
     }
     if (node.inputs.size() != node.signature.inputs.size())
-      return invalid("NodeDef expected {} inputs but got {}: {{{{node {}}}}} of op {}", node.signature.inputs.size(), node.inputs.size(),
-                     node.name(), node.kind());
+      return invalid("NodeDef expected {} inputs but got {}: {{{{node {}}}}} of op {}", node.signature.inputs.size(), node.inputs.size(), node.name(),
+                     node.kind());
   }
   return absl::OkStatus();
 }
@@ -117,14 +117,14 @@ Status Graph::connect(int first) {
 Status Graph::check_edge(const Node& node, int input, const Edge& edge) const {
   const Node& source = this->node(edge.node);
   if (edge.output >= static_cast<int>(source.signature.outputs.size()))
-    return invalid("Node '{}': Connecting to invalid output {} of source node {} which has {} outputs.",
-                   node.name(), edge.output, source.name(), source.signature.outputs.size());
+    return invalid("Node '{}': Connecting to invalid output {} of source node {} which has {} outputs.", node.name(), edge.output, source.name(),
+                   source.signature.outputs.size());
   if (input >= static_cast<int>(node.signature.inputs.size())) return absl::OkStatus();  // counted later
   const DType from = source.signature.outputs[static_cast<std::size_t>(edge.output)];
   const DType to = node.signature.inputs[static_cast<std::size_t>(input)];
   if (from == to || (is_ref(from) && without_ref(from) == to)) return absl::OkStatus();
-  return invalid("Input {} of node {} was passed {} from {}:{} incompatible with expected {}.", input, node.name(), name_of(from),
-                 source.name(), edge.output, name_of(to));
+  return invalid("Input {} of node {} was passed {} from {}:{} incompatible with expected {}.", input, node.name(), name_of(from), source.name(),
+                 edge.output, name_of(to));
 }
 
 int Graph::find(const std::string& name) const {
@@ -208,7 +208,7 @@ Status FunctionLibrary::add(const wire::FunctionDefLibrary& more) {
   for (const auto& function : more.function()) {
     const std::string& name = function.signature().name();
     if (auto found = functions_.find(name); found != functions_.end()) {
-      if (proto_.function(found->second).SerializeAsString() != function.SerializeAsString())
+      if (!google::protobuf::util::MessageDifferencer::Equals(proto_.function(found->second), function))
         return invalid("Cannot add function '{}' because a different function with the same name already exists.", name);
       continue;
     }

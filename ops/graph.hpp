@@ -1,10 +1,10 @@
 // A graph in memory: nodes with their definitions, types and resolved edges.
 #pragma once
 
-#include <troupe/messaging/status.hpp>
-#include <troupe/ops/binding.hpp>
 #include <troupe/wire/function.pb.h>
 #include <troupe/wire/graph.pb.h>
+#include <troupe/messaging/status.hpp>
+#include <troupe/ops/binding.hpp>
 
 #include <map>
 #include <memory>

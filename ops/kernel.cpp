@@ -1,6 +1,8 @@
 // Choice of a kernel for a node, and the checks that signatures share.
 #include <troupe/ops/kernel.hpp>
 
+#include <troupe/ops/op_summary.hpp>
+
 #include <algorithm>
 
 namespace troupe {
@@ -11,6 +13,36 @@ bool Registry::Entry::accepts(const wire::NodeDef& node) const {
     return attr != node.attr().end() && without_ref(static_cast<DType>(attr->second.type())) == c.type;
   });
 }
+
+namespace {
+
+/// "  device='CPU'; T in [DT_FLOAT]" for each kernel that there is.
+std::string kernels_text(const std::vector<Registry::Entry>& entries) {
+  std::string text;
+  for (const auto& entry : entries) {
+    text += "  device='CPU'";
+    for (const auto& c : entry.constraints) {
+      wire::AttrValue type;
+      type.set_type(static_cast<wire::DataType>(c.type));
+      text += fmt::format("; {} in [{}]", c.attr, summary_of(type));
+    }
+    text += "\n";
+  }
+  return text.empty() ? "  <no registered kernels>\n" : text;
+}
+
+Status no_kernel(const wire::NodeDef& node, const std::vector<Registry::Entry>& entries) {
+  std::vector<std::string> attrs;
+  for (const auto& [name, value] : node.attr())
+    if (name == "_kernel" || !name.starts_with("_")) attrs.push_back(fmt::format("{}={}", name, summary_of(value)));
+  std::sort(attrs.begin(), attrs.end());
+  return unimplemented(
+      "No OpKernel was registered to support Op '{}' used by {{{{node {}}}}} with these attrs: [{}]\nRegistered devices: [CPU]\nRegistered "
+      "kernels:\n{}",
+      node.op(), node.name(), fmt::join(attrs, ", "), kernels_text(entries));
+}
+
+}  // namespace
 
 StatusOr<Kernel> Registry::bind(const wire::NodeDef& node, const wire::OpDef& op, const Signature& signature) const {
   auto found = entries_.find(node.op());
@@ -24,10 +56,7 @@ StatusOr<Kernel> Registry::bind(const wire::NodeDef& node, const wire::OpDef& op
       return kernel;
     }
   }
-  std::string types;
-  for (const auto& [name, value] : node.attr())
-    if (value.value_case() == wire::AttrValue::kType) types += fmt::format("{}{}={}", types.empty() ? "" : ", ", name, name_of(static_cast<DType>(value.type())));
-  return unimplemented("No kernel for op '{}' with [{}] used by {{{{node {}}}}} on device {}", node.op(), types, node.name(), node.device());
+  return no_kernel(node, found != entries_.end() ? found->second : std::vector<Entry>{});
 }
 
 namespace detail {

@@ -53,14 +53,13 @@ class Registry {
 
   /// A kernel without dispatch: `[](Call& call, In<float> x, Attr<"axis", int64_t> axis) …`.
   template <class F>
-    requires requires { &F::operator(); }
+  requires requires { &F::operator(); }
   void add(Names ops, F f, Place place = Place::anywhere) {
     for (const char* op : ops) factory(op, {}, make<decltype(&F::operator())>(f, place));
   }
   template <class F, Name N, class... Ts>
   void add(Names ops, On<N, types<Ts...>>, F f, Place place = Place::anywhere) {
-    for (const char* op : ops)
-      (factory(op, {{N.text, dtype_of<Ts>::value}}, make<decltype(&F::template operator()<Ts>)>(f, place)), ...);
+    for (const char* op : ops) (factory(op, {{N.text, dtype_of<Ts>::value}}, make<decltype(&F::template operator()<Ts>)>(f, place)), ...);
   }
   template <class F, class... Ts>
   void add(Names ops, types<Ts...>, F f, Place place = Place::anywhere) {
@@ -95,9 +94,7 @@ class Registry {
   template <class T, Name N, class F, Name M, class... Us>
   void add_row(Names ops, On<M, types<Us...>>, F f, Place place) {
     for (const char* op : ops)
-      (factory(op, {{N.text, dtype_of<T>::value}, {M.text, dtype_of<Us>::value}},
-               make<decltype(&F::template operator()<T, Us>)>(f, place)),
-       ...);
+      (factory(op, {{N.text, dtype_of<T>::value}, {M.text, dtype_of<Us>::value}}, make<decltype(&F::template operator()<T, Us>)>(f, place)), ...);
   }
   template <class Member, class F>
   static Factory make(F f, Place place);
@@ -126,10 +123,8 @@ struct Signed<R (L::*)(Call&, A...) const> {
     TRY(status);
     Kernel kernel;
     kernel.place = on_device ? Place::device : place;
-    if constexpr (waits)
-      kernel.start = [f, bound = std::move(bound)](Call& call, Done done) mutable { start(f, bound, call, std::move(done)); };
-    else
-      kernel.run = [f, bound = std::move(bound)](Call& call) mutable { return run(f, bound, call, std::index_sequence_for<A...>{}); };
+    if constexpr (waits) kernel.start = [f, bound = std::move(bound)](Call& call, Done done) mutable { start(f, bound, call, std::move(done)); };
+    else kernel.run = [f, bound = std::move(bound)](Call& call) mutable { return run(f, bound, call, std::index_sequence_for<A...>{}); };
     return kernel;
   }
 

@@ -105,7 +105,8 @@ class Insertion {
     std::vector<int> controls;
     if (site_.gate_arguments && site_.gate >= 0) controls.push_back(site_.gate);
     Edge& edge = arguments_[static_cast<std::size_t>(i)];
-    TRY_ASSIGN(edge, editor_.add_on("Identity", fmt::format("{}/{}", site_.prefix, body_.graph.node(i).name()), edge, controls, site_.where, site_.steered));
+    TRY_ASSIGN(
+        edge, editor_.add_on("Identity", fmt::format("{}/{}", site_.prefix, body_.graph.node(i).name()), edge, controls, site_.where, site_.steered));
     anchors_[i] = edge.node;
     return absl::OkStatus();
   }

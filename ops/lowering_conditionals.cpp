@@ -78,13 +78,14 @@ class Conditional {
   StatusOr<int> switch_on(const std::string& name, const Edge& value) {
     std::vector<Attr> attrs{{"T", type_attr(editor_.type_of(value))}};
     if (editor_.type_of(chosen_) != DType::boolean) attrs.emplace_back("num_outs", int_attr(static_cast<std::int64_t>(branches_.size())));
-    return editor_.add(editor_.type_of(chosen_) == DType::boolean ? "Switch" : "_SwitchN", name, {value, chosen_}, {}, editor_.where_for(value, where_), attrs, true);
+    return editor_.add(editor_.type_of(chosen_) == DType::boolean ? "Switch" : "_SwitchN", name, {value, chosen_}, {},
+                       editor_.where_for(value, where_), attrs, true);
   }
 
   StatusOr<Inlined> put_in(std::size_t b) {
     Site site;
     site.prefix = branches_.size() == 2 && editor_.type_of(chosen_) == DType::boolean ? fmt::format("{}/{}", name_, b == 1 ? "then" : "else")
-                                                                                       : fmt::format("{}/branch_{}", name_, b);
+                                                                                      : fmt::format("{}/branch_{}", name_, b);
     site.where = where_;
     for (int s : switches_) site.arguments.push_back(Edge{s, static_cast<int>(b)});
     site.gate = pivots_[b].node;
@@ -94,8 +95,10 @@ class Conditional {
   }
 
   StatusOr<Edge> merge(const std::string& name, const std::vector<Edge>& candidates) {
-    TRY_ASSIGN(const int made, editor_.add("Merge", name, candidates, {}, editor_.where_for(candidates[0], where_),
-                                           {{"T", type_attr(editor_.type_of(candidates[0]))}, {"N", int_attr(static_cast<std::int64_t>(candidates.size()))}}, steered_));
+    TRY_ASSIGN(
+        const int made,
+        editor_.add("Merge", name, candidates, {}, editor_.where_for(candidates[0], where_),
+                    {{"T", type_attr(editor_.type_of(candidates[0]))}, {"N", int_attr(static_cast<std::int64_t>(candidates.size()))}}, steered_));
     return Edge{made, 0};
   }
 

@@ -130,7 +130,8 @@ StatusOr<int> Editor::add(const char* op, const std::string& name, std::vector<E
   return append(std::move(node), steered, nullptr);
 }
 
-StatusOr<Edge> Editor::add_on(const char* op, const std::string& name, const Edge& input, std::vector<int> controls, const Where& where, bool steered) {
+StatusOr<Edge> Editor::add_on(const char* op, const std::string& name, const Edge& input, std::vector<int> controls, const Where& where,
+                              bool steered) {
   TRY_ASSIGN(const int made, add(op, name, {input}, std::move(controls), where_for(input, where), {{"T", type_attr(type_of(input))}}, steered));
   return Edge{made, 0};
 }
@@ -166,7 +167,8 @@ Status Editor::replace(int at, std::vector<Edge> results, std::vector<int> done)
 }
 
 Edge Editor::final_source(Edge e) const {
-  for (auto found = replaced_.find(e.node); found != replaced_.end(); found = replaced_.find(e.node)) e = found->second[static_cast<std::size_t>(e.output)];
+  for (auto found = replaced_.find(e.node); found != replaced_.end(); found = replaced_.find(e.node))
+    e = found->second[static_cast<std::size_t>(e.output)];
   return e;
 }
 

@@ -26,19 +26,19 @@ bool contains(const LineagePtr& lineage, const std::string& function);
 /// A function body, made once for all its calls.
 struct Body {
   Graph graph;
-  std::vector<int> done;       // nodes that a call must have run before it is over
+  std::vector<int> done;  // nodes that a call must have run before it is over
   std::vector<Edge> results;
-  std::vector<bool> steered;   // nodes that may be dead or in a loop
+  std::vector<bool> steered;  // nodes that may be dead or in a loop
 };
 
 /// Where and with what a body is put into the graph.
 struct Site {
-  std::string prefix;             // of the names of its nodes
+  std::string prefix;  // of the names of its nodes
   Where where;
   std::vector<Edge> arguments;
-  int gate = -1;                  // what nodes without inputs wait for; -1: nothing
-  bool gate_arguments = false;    // arguments wait for the gate, too
-  bool steered = false;           // the site may be dead or is in a loop
+  int gate = -1;                // what nodes without inputs wait for; -1: nothing
+  bool gate_arguments = false;  // arguments wait for the gate, too
+  bool steered = false;         // the site may be dead or is in a loop
   LineagePtr lineage;
 };
 

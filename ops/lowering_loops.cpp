@@ -31,7 +31,8 @@ class Loop {
     const Node& node = editor_.node(at_);
     test_name_ = node.def.attr().at("cond").func().name();
     body_name_ = node.def.attr().at("body").func().name();
-    if (auto found = node.def.attr().find("parallel_iterations"); found != node.def.attr().end()) parallel_ = std::max<std::int64_t>(1, found->second.i());
+    if (auto found = node.def.attr().find("parallel_iterations"); found != node.def.attr().end())
+      parallel_ = std::max<std::int64_t>(1, found->second.i());
     const std::vector<DType> types = node.signature.inputs;
     const wire::NameAttrList test = node.def.attr().at("cond").func(), body = node.def.attr().at("body").func();
     TRY_ASSIGN(body_, editor_.body_of(body, types, types));
@@ -68,12 +69,13 @@ class Loop {
     for (std::size_t i = 0; i < variables_.size(); ++i) {
       Variable& v = variables_[i];
       const DType type = editor_.type_of(v.source);
-      TRY_ASSIGN(const int entered, editor_.add("Enter", fmt::format("{}/enter_{}", name_, i), {v.source}, controls, editor_.where_for(v.source, where_),
-                                                {{"T", type_attr(type)},
-                                                 {"frame_name", text_attr(name_)},
-                                                 {"is_constant", bool_attr(v.constant)},
-                                                 {"parallel_iterations", int_attr(parallel_)}},
-                                                true));
+      TRY_ASSIGN(const int entered,
+                 editor_.add("Enter", fmt::format("{}/enter_{}", name_, i), {v.source}, controls, editor_.where_for(v.source, where_),
+                             {{"T", type_attr(type)},
+                              {"frame_name", text_attr(name_)},
+                              {"is_constant", bool_attr(v.constant)},
+                              {"parallel_iterations", int_attr(parallel_)}},
+                             true));
       v.entered = Edge{entered, 0};
       if (v.constant) continue;
       // The second input is the NextIteration, which is not there yet.
@@ -99,8 +101,8 @@ class Loop {
     for (std::size_t i = 0; i < variables_.size(); ++i) {
       Variable& v = variables_[i];
       if (v.constant) continue;
-      TRY_ASSIGN(v.chosen, editor_.add("Switch", fmt::format("{}/switch_{}", name_, i), {v.entered, Edge{condition, 0}}, {}, editor_.where_for(v.entered, where_),
-                                       {{"T", type_attr(editor_.type_of(v.entered))}}, true));
+      TRY_ASSIGN(v.chosen, editor_.add("Switch", fmt::format("{}/switch_{}", name_, i), {v.entered, Edge{condition, 0}}, {},
+                                       editor_.where_for(v.entered, where_), {{"T", type_attr(editor_.type_of(v.entered))}}, true));
     }
     return absl::OkStatus();
   }
@@ -128,7 +130,8 @@ class Loop {
     for (std::size_t i = 0; i < variables_.size(); ++i) {
       if (variables_[i].constant) continue;
       // What an iteration does is done before the next one begins.
-      TRY_ASSIGN(const Edge next, editor_.add_on("NextIteration", fmt::format("{}/next_{}", name_, i), inlined.results[i], inlined.done, where_, true));
+      TRY_ASSIGN(const Edge next,
+                 editor_.add_on("NextIteration", fmt::format("{}/next_{}", name_, i), inlined.results[i], inlined.done, where_, true));
       editor_.node(variables_[i].merge).inputs[1] = next;
     }
     return absl::OkStatus();
@@ -164,7 +167,8 @@ class Loop {
         results.push_back(variables_[i].source);
         continue;
       }
-      TRY_ASSIGN(const Edge left, editor_.add_on("Exit", fmt::format("{}/exit_{}", name_, i), Edge{variables_[i].chosen, 0}, {}, where_, editor_.steered(at_)));
+      TRY_ASSIGN(const Edge left,
+                 editor_.add_on("Exit", fmt::format("{}/exit_{}", name_, i), Edge{variables_[i].chosen, 0}, {}, where_, editor_.steered(at_)));
       results.push_back(left);
       done.push_back(left.node);
     }

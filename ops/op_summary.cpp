@@ -30,8 +30,7 @@ std::string summary_of(const wire::NameAttrList& function) {
 
 std::string summary_of(const wire::TensorProto& tensor) {
   if (auto decoded = tensor_from_proto(tensor); decoded.ok()) return describe(*decoded);
-  return fmt::format("Tensor<type: {} shape: {}>", name_of(static_cast<DType>(tensor.dtype())),
-                     partial_shape_from_proto(tensor.tensor_shape()));
+  return fmt::format("Tensor<type: {} shape: {}>", name_of(static_cast<DType>(tensor.dtype())), partial_shape_from_proto(tensor.tensor_shape()));
 }
 
 std::vector<std::string> items_of(const wire::AttrValue::ListValue& list) {

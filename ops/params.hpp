@@ -5,8 +5,8 @@
 #include <troupe/messaging/tensor.hpp>
 #include <troupe/ops/binding.hpp>
 #include <troupe/ops/call.hpp>
-#include <troupe/ops/resources/variable.hpp>
 #include <troupe/ops/resources/store.hpp>
+#include <troupe/ops/resources/variable.hpp>
 #include <troupe/ops/step.hpp>
 
 #include <Eigen/Core>

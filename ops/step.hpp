@@ -28,7 +28,7 @@ class Step {
   virtual ~Step() = default;
 
   std::int64_t id = 0;
-  std::string device;         // full name
+  std::string device;  // full name
   std::string default_container;
   ResourceStore* resources = nullptr;
   Rendezvous* rendezvous = nullptr;

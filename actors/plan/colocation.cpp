@@ -15,16 +15,13 @@ constexpr std::string_view class_prefix = "loc:@";
 
 bool is_handle(DType type) { return is_ref(type) || type == DType::resource; }
 
-bool makes_handle(const Node& node) {
-  return node.inputs.empty() && node.signature.outputs.size() == 1 && is_handle(node.signature.outputs[0]);
-}
+bool makes_handle(const Node& node) { return node.inputs.empty() && node.signature.outputs.size() == 1 && is_handle(node.signature.outputs[0]); }
 
 bool is_dataset(const wire::OpDef& op) {
   if (op.output_arg_size() != 1 || op.output_arg(0).type() != wire::DT_VARIANT) return false;
   if (op.name() == "DatasetFromGraph") return true;
   std::string_view name = op.name();
-  if (const auto end = name.find_last_not_of("0123456789"); end + 1 < name.size() && end != name.npos && name[end] == 'V')
-    name = name.substr(0, end);
+  if (const auto end = name.find_last_not_of("0123456789"); end + 1 < name.size() && end != name.npos && name[end] == 'V') name = name.substr(0, end);
   return name.ends_with("Dataset");
 }
 
@@ -83,7 +80,12 @@ StatusOr<Wish> merge(const Wish& a, const Wish& b, bool soft) {
 }  // namespace
 
 Colocation::Colocation(const Graph& graph, const std::vector<int>& order, bool allow_soft_placement)
-    : graph_(graph), order_(order), soft_(allow_soft_placement), parents_(graph.nodes().size()), ranks_(graph.nodes().size(), 0), wishes_(graph.nodes().size()) {
+    : graph_(graph),
+      order_(order),
+      soft_(allow_soft_placement),
+      parents_(graph.nodes().size()),
+      ranks_(graph.nodes().size(), 0),
+      wishes_(graph.nodes().size()) {
   std::iota(parents_.begin(), parents_.end(), 0);
 }
 
@@ -142,9 +144,10 @@ Status Colocation::join_over_edge(int source, int user) {
   const Wish& theirs = wish(group_of(source));
   Wish& ours = wish(group_of(user));
   auto conflict = [&](const char* kind, const DeviceName& a, const DeviceName& b) {
-    return invalid("Cannot place the graph because a reference or resource edge connects colocation groups with incompatible {} devices: "
-                   "{} vs {}. The edge src node is name='{}' (op='{}'), and the dst node is name='{}' (op='{}').",
-                   kind, to_string(a), to_string(b), from.name(), from.kind(), to.name(), to.kind());
+    return invalid(
+        "Cannot place the graph because a reference or resource edge connects colocation groups with incompatible {} devices: "
+        "{} vs {}. The edge src node is name='{}' (op='{}'), and the dst node is name='{}' (op='{}').",
+        kind, to_string(a), to_string(b), from.name(), from.kind(), to.name(), to.kind());
   };
   if (!compatible(theirs.assigned, ours.assigned)) return conflict("assigned", theirs.assigned, ours.assigned);
   if (!compatible(theirs.resource, ours.resource)) return conflict("resource", theirs.resource, ours.resource);
@@ -156,7 +159,9 @@ Status Colocation::join_over_edge(int source, int user) {
   Status status = join(source, user);
   if (status.ok()) return status;
   return with_node(prepend_text("Nodes were connected by a reference connection (requiring them to be on the same device), but the two nodes "
-                                "were assigned two different devices: ", status), to);
+                                "were assigned two different devices: ",
+                                status),
+                   to);
 }
 
 Status Colocation::join_by_class(int node) {

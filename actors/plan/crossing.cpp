@@ -91,8 +91,7 @@ StatusOr<int> Crossing::transfer(const Edge& edge, int frame, std::vector<int> w
 /// Merge runs in every iteration, also in those whose values are dead, and so paces the Recvs.
 StatusOr<int> Crossing::step_along(int frame, const Goal& goal) {
   if (auto known = loops_.find({frame, goal.device}); known != loops_.end()) return known->second;
-  if (frames_.frame(frame).condition < 0)
-    return invalid("A cross-device loop must have a pivot predicate: {}", frames_.frame(frame).name);
+  if (frames_.frame(frame).condition < 0) return invalid("A cross-device loop must have a pivot predicate: {}", frames_.frame(frame).name);
   const int parent = frames_.frame(frame).parent;
   TRY_ASSIGN(const int start, parent == 0 ? add_token(new_name(goal.user), {}, goal.device) : step_along(parent, goal));
   TRY_ASSIGN(const int enter, add_flow("Enter", {Edge{start, 0}}, goal, frame));

@@ -52,9 +52,10 @@ StatusOr<int> Frames::enter(const Node& node, int parent) {
   auto [known, fresh] = by_name_.try_emplace(name, static_cast<int>(frames_.size()));
   if (fresh) frames_.push_back({name, parent, node.def.attr().at("parallel_iterations").i(), -1});
   if (const int before = frame(known->second).parent; before != parent)
-    return internal("Invalid loop structure: Mismatched parent frames for \"{}\": \"{}\" vs \"{}\". The node giving this error: {{{{node {}}}}}. This is "
-                    "an internal bug, please file a bug report with instructions on how to reproduce the error.",
-                    name, frame(parent).name, frame(before).name, node.name());
+    return internal(
+        "Invalid loop structure: Mismatched parent frames for \"{}\": \"{}\" vs \"{}\". The node giving this error: {{{{node {}}}}}. This is "
+        "an internal bug, please file a bug report with instructions on how to reproduce the error.",
+        name, frame(parent).name, frame(before).name, node.name());
   return known->second;
 }
 

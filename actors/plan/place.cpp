@@ -55,9 +55,7 @@ StatusOr<std::vector<Candidate>> by_preference(const PlacementRequest& request) 
 }
 
 /// A node without inputs whose one value goes to others: it is better off with them.
-bool is_generator(const Node& node) {
-  return node.inputs.empty() && node.signature.outputs.size() == 1 && !is_ref(node.signature.outputs[0]);
-}
+bool is_generator(const Node& node) { return node.inputs.empty() && node.signature.outputs.size() == 1 && !is_ref(node.signature.outputs[0]); }
 
 /// A node that looks at the form of a value, not at the value.
 bool is_metadata(const Node& node) { return node.kind() == "Shape" || node.kind() == "Size" || node.kind() == "Rank"; }
@@ -65,8 +63,13 @@ bool is_metadata(const Node& node) { return node.kind() == "Shape" || node.kind(
 class Placement {
  public:
   Placement(const Graph& graph, const PlacementRequest& request, std::vector<Candidate> devices)
-      : graph_(graph), request_(request), devices_(std::move(devices)), order_(numbering(graph)),
-        groups_(graph, order_, request.allow_soft_placement), candidates_(graph.nodes().size()), chosen_(graph.nodes().size(), -1) {}
+      : graph_(graph),
+        request_(request),
+        devices_(std::move(devices)),
+        order_(numbering(graph)),
+        groups_(graph, order_, request.allow_soft_placement),
+        candidates_(graph.nodes().size()),
+        chosen_(graph.nodes().size(), -1) {}
 
   /// The name of a device for each node.
   StatusOr<std::vector<std::string>> run() {

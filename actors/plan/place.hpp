@@ -10,8 +10,8 @@
 namespace troupe {
 
 struct PlacementRequest {
-  std::vector<std::string> devices;    // full names of all devices of the session
-  std::string default_device;          // the master's own CPU
+  std::vector<std::string> devices;  // full names of all devices of the session
+  std::string default_device;        // the master's own CPU
   bool allow_soft_placement = false;
 };
 

@@ -74,7 +74,8 @@ Status malformed_device(const Graph& graph, int node, int place) {
   const Node& n = graph.node(node);
   // TensorFlow's own numbers of nodes begin with its source and sink.
   return with_node(invalid("Malformed device specification '{}' in node: {{name:'{}' id:{} op device:{{requested: '{}', assigned: ''}} def:{{{}}}}}",
-                           n.def.device(), n.name(), place + 2, n.def.device(), definition_text(graph, n)), n);
+                           n.def.device(), n.name(), place + 2, n.def.device(), definition_text(graph, n)),
+                   n);
 }
 
 Status no_such_device(const Node& node, std::vector<std::string> devices) {
@@ -87,10 +88,11 @@ Status no_such_device(const Node& node, std::vector<std::string> devices) {
 Status no_device_for_group(const Graph& graph, int node, Colocation& groups, const std::vector<std::string>& devices) {
   const Node& n = graph.node(node);
   const int group = groups.group_of(node);
-  return cannot_assign(n, fmt::format("Could not satisfy explicit device specification '{}' because the node {{{{colocation_node {}}}}} was colocated "
-                                      "with a group of nodes that required incompatible device '{}'. All available devices [{}]. {}",
-                                      n.def.device(), n.name(), to_string(groups.wish_of(group).requested), fmt::join(devices, ", "),
-                                      group_text(graph, group, groups, devices)));
+  return cannot_assign(n,
+                       fmt::format("Could not satisfy explicit device specification '{}' because the node {{{{colocation_node {}}}}} was colocated "
+                                   "with a group of nodes that required incompatible device '{}'. All available devices [{}]. {}",
+                                   n.def.device(), n.name(), to_string(groups.wish_of(group).requested), fmt::join(devices, ", "),
+                                   group_text(graph, group, groups, devices)));
 }
 
 }  // namespace troupe

@@ -8,7 +8,8 @@
 namespace troupe {
 namespace {
 
-void set_transfer_attrs(wire::NodeDef& def, const char* type_attr, DType type, const std::string& tensor, const std::string& device, std::uint64_t incarnation) {
+void set_transfer_attrs(wire::NodeDef& def, const char* type_attr, DType type, const std::string& tensor, const std::string& device,
+                        std::uint64_t incarnation) {
   auto& attr = *def.mutable_attr();
   attr[type_attr].set_type(static_cast<wire::DataType>(without_ref(type)));
   attr["tensor_name"].set_s(tensor);
@@ -108,7 +109,8 @@ StatusOr<Graph> cut_step(const Graph& graph, const StepShape& shape, const std::
     wire::NodeDef def;
     def.set_name("_recv_" + node_suffix(feed));
     def.set_op("_Recv");
-    set_transfer_attrs(def, "tensor_type", graph.node(at.first).signature.outputs[static_cast<std::size_t>(at.second)], feed, client_device, client_incarnation);
+    set_transfer_attrs(def, "tensor_type", graph.node(at.first).signature.outputs[static_cast<std::size_t>(at.second)], feed, client_device,
+                       client_incarnation);
     TRY_ASSIGN(feed_nodes[at], step.add(std::move(def), {}, {}, client_device));
   }
   std::vector<int> moved(graph.nodes().size(), -1);
@@ -138,7 +140,8 @@ StatusOr<Graph> cut_step(const Graph& graph, const StepShape& shape, const std::
     wire::NodeDef def;
     def.set_name("_send_" + node_suffix(fetch));
     def.set_op("_Send");
-    set_transfer_attrs(def, "T", graph.node(at.first).signature.outputs[static_cast<std::size_t>(at.second)], fetch, client_device, client_incarnation);
+    set_transfer_attrs(def, "T", graph.node(at.first).signature.outputs[static_cast<std::size_t>(at.second)], fetch, client_device,
+                       client_incarnation);
     TRY(step.add(std::move(def), {place_of(Edge{at.first, at.second})}, {}, client_device).status());
   }
   return step;

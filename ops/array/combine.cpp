@@ -41,8 +41,7 @@ void combine(Combine how, Tensor& to, const std::vector<std::int64_t>& offsets, 
 
 }  // namespace
 
-void combine_slices(Combine how, Tensor& to, const std::vector<std::int64_t>& offsets, std::int64_t size, const Tensor& updates,
-                    bool one_value) {
+void combine_slices(Combine how, Tensor& to, const std::vector<std::int64_t>& offsets, std::int64_t size, const Tensor& updates, bool one_value) {
   if (how == Combine::update) {
     by_storage(to.dtype(), [&]<class S>() {
       each_slice<S>(to.mutable_data<S>(), offsets, size, updates.data<S>(), one_value, [](const S&, const S& b) { return b; });

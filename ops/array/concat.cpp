@@ -22,19 +22,16 @@ void join(Call& call, List values, const Shape& shape, std::int64_t outer) {
 }
 
 Status concat(Call& call, List values, const Tensor& axis, const char* name) {
-  if (axis.size() != 1 || axis.rank() > 1)
-    return invalid("{} tensor should be a scalar integer, but got shape {}", name, axis.shape());
+  if (axis.size() != 1 || axis.rank() > 1) return invalid("{} tensor should be a scalar integer, but got shape {}", name, axis.shape());
   const Shape& first = values[0].shape();
   const int rank = first.rank();
   const std::int64_t given = as_integer(axis), at = given < 0 ? given + rank : given;
   if (rank == 0) return invalid("ConcatOp : Can't concatenate scalars (use tf.stack instead)");
-  if (at < 0 || at >= rank)
-    return invalid("ConcatOp : Expected concatenating dimensions in the range [-{}, {}), but got {}", rank, rank, given);
+  if (at < 0 || at >= rank) return invalid("ConcatOp : Expected concatenating dimensions in the range [-{}, {}), but got {}", rank, rank, given);
   Shape shape = first;
   for (int i = 1; i < values.size(); ++i) {
     const Shape& other = values[i].shape();
-    if (other.rank() != rank)
-      return invalid("ConcatOp : Ranks of all input tensors should match: shape[0] = {} vs. shape[{}] = {}", first, i, other);
+    if (other.rank() != rank) return invalid("ConcatOp : Ranks of all input tensors should match: shape[0] = {} vs. shape[{}] = {}", first, i, other);
     for (int d = 0; d < rank; ++d)
       if (d != at && other.dim(d) != first.dim(d))
         return invalid("ConcatOp : Dimension {} in both shapes must be equal: shape[0] = {} vs. shape[{}] = {}", d, first, i, other);
@@ -78,8 +75,8 @@ Status concat_offset(Call& call, Any axis, List shapes) {
       const bool here = static_cast<std::int64_t>(d) == at;
       out[d] = here ? offset : I{0};
       if (!here && shape[d] != first[d])
-        return invalid("All dimensions except {} must match. Input {} has shape [{}] and doesn't match input 0 with shape [{}].", at,
-                       i, fmt::join(shape, " "), fmt::join(first, " "));
+        return invalid("All dimensions except {} must match. Input {} has shape [{}] and doesn't match input 0 with shape [{}].", at, i,
+                       fmt::join(shape, " "), fmt::join(first, " "));
     }
     offset = static_cast<I>(static_cast<std::uint64_t>(offset) + static_cast<std::uint64_t>(shape[static_cast<std::size_t>(at)]));
   }
@@ -103,10 +100,8 @@ Status parallel_concat(Call& call, List values, const PartialShape& declared) {
 
 void add_concat(Registry& ops) {
   const DTypes joinable = dtypes::plain_strings() + dtypes::quantized() + dtypes::quantized16() + dtypes::float8();
-  add_for(ops, "Concat", {{"T", joinable}},
-          [](Call& call, Any axis, List values) { return concat(call, values, axis.tensor, "concat_dim"); });
-  add_for(ops, "ConcatV2", {{"T", joinable}},
-          [](Call& call, List values, Any axis) { return concat(call, values, axis.tensor, "axis"); });
+  add_for(ops, "Concat", {{"T", joinable}}, [](Call& call, Any axis, List values) { return concat(call, values, axis.tensor, "concat_dim"); });
+  add_for(ops, "ConcatV2", {{"T", joinable}}, [](Call& call, List values, Any axis) { return concat(call, values, axis.tensor, "axis"); });
   add_for(ops, "Pack", {{"T", joinable + DTypes{DType::resource, DType::variant}}},
           [](Call& call, List values, Attr<"axis", std::int64_t> axis) { return pack(call, values, axis); });
   add_for(ops, "ParallelConcat", {{"T", dtypes::plain_strings()}},

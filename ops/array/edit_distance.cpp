@@ -29,8 +29,7 @@ Status check_parts(const Sequences& hypothesis, const Sequences& truth) {
       return invalid("Expected {}_shape.NumElements == #cols({}_indices), their shapes are: {} and {}", name, name, s->shape.shape(),
                      s->indices.shape());
   }
-  if (truth.shape.size() < 2)
-    return invalid("Input SparseTensors must have rank at least 2, but truth_shape rank is: {}", truth.shape.size());
+  if (truth.shape.size() < 2) return invalid("Input SparseTensors must have rank at least 2, but truth_shape rank is: {}", truth.shape.size());
   if (truth.shape.size() != hypothesis.shape.size())
     return invalid("Expected truth and hypothesis to have matching ranks, but saw truth_shape rank: {} and hypothesis_shape rank: {}",
                    truth.shape.size(), hypothesis.shape.size());

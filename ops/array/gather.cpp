@@ -77,8 +77,8 @@ StatusOr<Shape> gathered_shape(const Tensor& params, const Tensor& indices, int 
 }
 
 Status gather(Call& call, const Tensor& params, const Tensor& indices, std::int64_t given_axis, std::int64_t batch_dims) {
-  if (given_axis < -params.rank() || given_axis >= params.rank())
-    return invalid("Expected axis in the range [{}, {}), but got {}", -params.rank(), params.rank(), given_axis);
+  const std::int64_t least_rank = given_axis < 0 ? -given_axis : given_axis + 1;
+  if (params.rank() < least_rank) return invalid("Shape must be at least rank {} but is rank {}", least_rank, params.rank());
   const int axis = static_cast<int>(given_axis < 0 ? given_axis + params.rank() : given_axis);
   TRY_ASSIGN(const std::int64_t batches, check_batch(params, indices, axis, batch_dims));
   TRY(check_index_space(params, axis, indices.dtype()));
@@ -110,9 +110,9 @@ Status gather_variable(Call& call, const Tensor& params, const Tensor& indices, 
   if (shape.elements() == 0) return absl::OkStatus();
   Tensor moved(DType::i64, indices.shape());
   const std::int64_t count = indices.shape().elements(batch, indices.rank());
-  for (std::int64_t i = 0; i < indices.size(); ++i)
-    moved.mutable_data<std::int64_t>()[i] = index_at(indices, i) + i / count * params.dim(batch);
-  const std::int64_t bad = pick(params, moved, out, Layout{1, 1, params.shape().elements(0, batch + 1), params.shape().elements(batch + 1, params.rank()), indices.size()});
+  for (std::int64_t i = 0; i < indices.size(); ++i) moved.mutable_data<std::int64_t>()[i] = index_at(indices, i) + i / count * params.dim(batch);
+  const std::int64_t bad = pick(
+      params, moved, out, Layout{1, 1, params.shape().elements(0, batch + 1), params.shape().elements(batch + 1, params.rank()), indices.size()});
   if (bad < 0) return absl::OkStatus();
   return invalid("indices{} = {} is not in [0, {})", index_text(indices.shape(), bad), index_at(moved, bad), params.dim(0));
 }
@@ -121,16 +121,14 @@ Status gather_nd(Call& call, const Tensor& params, const Tensor& indices) {
   if (params.rank() < 1) return invalid("params must be at least a vector");
   if (indices.rank() < 1) return invalid("indices must be at least a vector");
   const std::int64_t depth = indices.dim(indices.rank() - 1);
-  if (depth > params.rank())
-    return invalid("index innermost dimension length must be <= params rank; saw: {} vs. {}", depth, params.rank());
+  if (depth > params.rank()) return invalid("index innermost dimension length must be <= params rank; saw: {} vs. {}", depth, params.rank());
   Shape rows = indices.shape(), shape;
   rows.remove_dim(rows.rank() - 1);
   shape = rows;
   for (int d = static_cast<int>(depth); d < params.rank(); ++d) shape.add_dim(params.dim(d));
   TRY_ASSIGN(shape, Shape::checked(shape.dims()));
   const std::int64_t count = rows.elements(), slice = params.shape().elements(static_cast<int>(depth), params.rank());
-  if (count > 0 && params.size() == 0)
-    return invalid("Requested more than 0 entries, but params is empty.  Params shape: {}", params.shape());
+  if (count > 0 && params.size() == 0) return invalid("Requested more than 0 entries, but params is empty.  Params shape: {}", params.shape());
   Tensor& out = call.alloc(0, params.dtype(), shape);
   NdOffsets at = nd_offsets(indices, params.shape(), depth, count);
   if (at.bad >= 0)
@@ -162,11 +160,10 @@ void add_gather(Registry& ops) {
             TRY(check_readable(call, params, dtype));
             return gather_variable(call, params->snapshot(), indices.tensor, batch);
           });
-  add_for(ops, "ResourceGatherNd", {{"dtype", dtypes::all()}},
-          [](Call& call, AnyVar params, Any indices, Attr<"dtype", DType> dtype) -> Status {
-            TRY(check_readable(call, params, dtype));
-            return gather_nd(call, params->snapshot(), indices.tensor);
-          });
+  add_for(ops, "ResourceGatherNd", {{"dtype", dtypes::all()}}, [](Call& call, AnyVar params, Any indices, Attr<"dtype", DType> dtype) -> Status {
+    TRY(check_readable(call, params, dtype));
+    return gather_nd(call, params->snapshot(), indices.tensor);
+  });
 }
 
 }  // namespace troupe

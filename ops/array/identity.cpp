@@ -21,7 +21,7 @@ StatusOr<Kernel> ensure_shape(Binding& binding) {
 }  // namespace
 
 void add_identity(Registry& ops) {
-  ops.add({"Identity", "StopGradient", "PreventGradient", "Snapshot", "PlaceholderWithDefault", "DebugGradientIdentity"},
+  ops.add({"Identity", "StopGradient", "PreventGradient", "Snapshot", "PlaceholderWithDefault", "DebugGradientIdentity", "_EagerConst"},
           [](Call& call, Any x) { call.set(0, x.tensor); });
   ops.add("IdentityN", [](Call& call, List xs) {
     for (int i = 0; i < xs.size(); ++i) call.set(i, xs[i]);
@@ -33,7 +33,14 @@ void add_identity(Registry& ops) {
   });
   ops.add({"DeepCopy", "Copy", "CopyHost"}, [](Call& call, Any x) { call.set(0, x->copy()); });
   // The executor passes the reference on.
-  ops.add("DebugGradientRefIdentity", [](Call&) {});
+  ops.add("RefSelect", [](Call& call, Any index, List refs) -> Status {
+    if (index->rank() != 0) return invalid("Index must be a scalar, but it has shape {}", index->shape());
+    const std::int32_t at = index->item<std::int32_t>();
+    if (at < 0 || at >= refs.size()) return invalid("Index must be in the range [0, {}) but got {}", refs.size(), at);
+    call.output_value(0).ref = call.input_value(refs.first + at).ref;
+    return absl::OkStatus();
+  });
+  ops.add({"RefIdentity", "DebugGradientRefIdentity"}, [](Call&) {});
   ops.add({"NoOp", "ControlTrigger"}, [](Call&) {});
   ops.factory("EnsureShape", {}, ensure_shape);
 }

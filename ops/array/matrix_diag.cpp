@@ -114,9 +114,10 @@ Status matrix_set_diag(Call& call, const Tensor& x, const Tensor& diagonal, cons
   if (d.count() > 1) expected.add_dim(d.count());
   expected.add_dim(length);
   if (diagonal.shape() != expected)
-    return invalid("Either first dimensions of diagonal don't match input.shape[:-2], or diagonal.shape[:-1] is not equal to the longests "
-                   "diagonal in range [lower_diag_index:upper_diag_index].\nInput shape: {}\nDiagonal shape: {}\nExpected diagonal shape: {}",
-                   x.shape(), diagonal.shape(), expected);
+    return invalid(
+        "Either first dimensions of diagonal don't match input.shape[:-2], or diagonal.shape[:-1] is not equal to the longests "
+        "diagonal in range [lower_diag_index:upper_diag_index].\nInput shape: {}\nDiagonal shape: {}\nExpected diagonal shape: {}",
+        x.shape(), diagonal.shape(), expected);
   call.set(0, x.unique() ? x : x.copy());
   Tensor& out = call.out(0);
   if (out.size() == 0) return absl::OkStatus();
@@ -158,27 +159,22 @@ Status matrix_set_diag_v2(Call& call, Any x, Any diagonal, Any k, Alignment alig
 void add_matrix_diag(Registry& ops) {
   using Align = Attr<"align", std::string>;
   const ForTypes types{"T", dtypes::plain()};
-  add_for(ops, {"MatrixDiag", "BatchMatrixDiag"}, {types},
-          [](Call& call, Any x) { return matrix_diag(call, x.tensor, {}, {}, nullptr, {}); });
-  add_for(ops, "MatrixDiagV2", {types}, [](Call& call, Any x, Any k, Any rows, Any columns, Any padding) {
-    return matrix_diag_v2(call, x, k, rows, columns, padding, {});
-  });
+  add_for(ops, {"MatrixDiag", "BatchMatrixDiag"}, {types}, [](Call& call, Any x) { return matrix_diag(call, x.tensor, {}, {}, nullptr, {}); });
+  add_for(ops, "MatrixDiagV2", {types},
+          [](Call& call, Any x, Any k, Any rows, Any columns, Any padding) { return matrix_diag_v2(call, x, k, rows, columns, padding, {}); });
   add_for(ops, "MatrixDiagV3", {types}, [](Call& call, Any x, Any k, Any rows, Any columns, Any padding, Align align) {
     return matrix_diag_v2(call, x, k, rows, columns, padding, Alignment::of(*align));
   });
   add_for(ops, {"MatrixDiagPart", "BatchMatrixDiagPart"}, {types},
           [](Call& call, Any x) { return matrix_diag_part(call, x.tensor, {}, nullptr, {}); });
-  add_for(ops, "MatrixDiagPartV2", {types},
-          [](Call& call, Any x, Any k, Any padding) { return matrix_diag_part_v2(call, x, k, padding, {}); });
-  add_for(ops, "MatrixDiagPartV3", {types}, [](Call& call, Any x, Any k, Any padding, Align align) {
-    return matrix_diag_part_v2(call, x, k, padding, Alignment::of(*align));
-  });
+  add_for(ops, "MatrixDiagPartV2", {types}, [](Call& call, Any x, Any k, Any padding) { return matrix_diag_part_v2(call, x, k, padding, {}); });
+  add_for(ops, "MatrixDiagPartV3", {types},
+          [](Call& call, Any x, Any k, Any padding, Align align) { return matrix_diag_part_v2(call, x, k, padding, Alignment::of(*align)); });
   add_for(ops, {"MatrixSetDiag", "BatchMatrixSetDiag"}, {types},
           [](Call& call, Any x, Any diagonal) { return matrix_set_diag(call, x.tensor, diagonal.tensor, {}, {}); });
   add_for(ops, "MatrixSetDiagV2", {types}, [](Call& call, Any x, Any diagonal, Any k) { return matrix_set_diag_v2(call, x, diagonal, k, {}); });
-  add_for(ops, "MatrixSetDiagV3", {types}, [](Call& call, Any x, Any diagonal, Any k, Align align) {
-    return matrix_set_diag_v2(call, x, diagonal, k, Alignment::of(*align));
-  });
+  add_for(ops, "MatrixSetDiagV3", {types},
+          [](Call& call, Any x, Any diagonal, Any k, Align align) { return matrix_set_diag_v2(call, x, diagonal, k, Alignment::of(*align)); });
 }
 
 }  // namespace troupe

@@ -29,8 +29,7 @@ Tables mirrored(const Shape& plain, const Dims& sides, std::int64_t offset) {
 
 Status mirror_pad(Call& call, const Tensor& x, const Tensor& paddings, std::int64_t offset) {
   if (paddings.rank() != 2 || paddings.dim(1) != 2) return invalid("paddings must be a matrix with 2 columns: {}", paddings.shape());
-  if (paddings.dim(0) != x.rank())
-    return invalid("The first dimension of paddings must be the rank of inputs{}, {}", paddings.shape(), x.shape());
+  if (paddings.dim(0) != x.rank()) return invalid("The first dimension of paddings must be the rank of inputs{}, {}", paddings.shape(), x.shape());
   const Dims sides = as_dims(paddings);
   Shape shape;
   for (int d = 0; d < x.rank(); ++d) {
@@ -56,8 +55,7 @@ Status mirror_pad(Call& call, const Tensor& x, const Tensor& paddings, std::int6
 
 Status mirror_pad_gradient(Call& call, const Tensor& dy, const Tensor& paddings, std::int64_t offset) {
   if (paddings.rank() != 2 || paddings.dim(1) != 2) return invalid("paddings must be a matrix with 2 columns: {}", paddings.shape());
-  if (paddings.dim(0) != dy.rank())
-    return invalid("The first dimension of paddings must be the rank of inputs{} {}", paddings.shape(), dy.shape());
+  if (paddings.dim(0) != dy.rank()) return invalid("The first dimension of paddings must be the rank of inputs{} {}", paddings.shape(), dy.shape());
   const Dims sides = as_dims(paddings);
   Shape shape;
   for (int d = 0; d < dy.rank(); ++d) {
@@ -85,10 +83,9 @@ Status mirror_pad_gradient(Call& call, const Tensor& dy, const Tensor& paddings,
 }  // namespace
 
 void add_mirror_pad(Registry& ops) {
-  add_for(ops, "MirrorPad", {{"T", dtypes::plain_strings() + dtypes::quantized()}},
-          [](Call& call, Any x, Any paddings, Attr<"mode", std::string> mode) {
-            return mirror_pad(call, x.tensor, paddings.tensor, offset_of(*mode));
-          });
+  add_for(
+      ops, "MirrorPad", {{"T", dtypes::plain_strings() + dtypes::quantized()}},
+      [](Call& call, Any x, Any paddings, Attr<"mode", std::string> mode) { return mirror_pad(call, x.tensor, paddings.tensor, offset_of(*mode)); });
   add_for(ops, "MirrorPadGrad", {{"T", dtypes::numeric()}}, [](Call& call, Any dy, Any paddings, Attr<"mode", std::string> mode) {
     return mirror_pad_gradient(call, dy.tensor, paddings.tensor, offset_of(*mode));
   });

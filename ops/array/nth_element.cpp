@@ -36,9 +36,8 @@ Status nth_element(Call& call, In<T> x, const Tensor& n_tensor, bool reverse) {
 }  // namespace
 
 void add_nth_element(Registry& ops) {
-  ops.add("NthElement", reals{}, []<class T>(Call& call, In<T> x, Any n, Attr<"reverse", bool> reverse) {
-    return nth_element<T>(call, x, n.tensor, reverse);
-  });
+  ops.add("NthElement", reals{},
+          []<class T>(Call& call, In<T> x, Any n, Attr<"reverse", bool> reverse) { return nth_element<T>(call, x, n.tensor, reverse); });
   ops.cost({"NthElement"}, 10);
 }
 

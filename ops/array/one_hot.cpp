@@ -7,8 +7,7 @@ namespace {
 
 Status one_hot(Call& call, const Tensor& indices, const Tensor& depth, const Tensor& on, const Tensor& off, std::int64_t axis) {
   const int rank = indices.rank() + 1;
-  if (axis != -1 && (axis < 0 || axis >= rank))
-    return invalid("Expected axis to be -1 or between [0, {}).  But received: {}", rank, axis);
+  if (axis != -1 && (axis < 0 || axis >= rank)) return invalid("Expected axis to be -1 or between [0, {}).  But received: {}", rank, axis);
   if (depth.rank() != 0) return invalid("depth must be a scalar, but got: {}", depth.shape());
   if (on.rank() != 0) return invalid("on_value must be a scalar, but got: {}", on.shape());
   if (off.rank() != 0) return invalid("off_value must be a scalar, but got: {}", off.shape());
@@ -37,10 +36,9 @@ Status one_hot(Call& call, const Tensor& indices, const Tensor& depth, const Ten
 }  // namespace
 
 void add_one_hot(Registry& ops) {
-  add_for(ops, "OneHot", {{"T", dtypes::all()}},
-          [](Call& call, Any indices, Any depth, Any on, Any off, Attr<"axis", std::int64_t> axis) {
-            return one_hot(call, indices.tensor, depth.tensor, on.tensor, off.tensor, axis);
-          });
+  add_for(ops, "OneHot", {{"T", dtypes::all()}}, [](Call& call, Any indices, Any depth, Any on, Any off, Attr<"axis", std::int64_t> axis) {
+    return one_hot(call, indices.tensor, depth.tensor, on.tensor, off.tensor, axis);
+  });
 }
 
 }  // namespace troupe

@@ -7,8 +7,7 @@ namespace {
 
 Status pad(Call& call, const Tensor& x, const Tensor& paddings, const Tensor* value) {
   if (paddings.rank() != 2 || paddings.dim(1) != 2) return invalid("paddings must be a matrix with 2 columns: {}", paddings.shape());
-  if (paddings.dim(0) != x.rank())
-    return invalid("The first dimension of paddings must be the rank of inputs{} {}", paddings.shape(), x.shape());
+  if (paddings.dim(0) != x.rank()) return invalid("The first dimension of paddings must be the rank of inputs{} {}", paddings.shape(), x.shape());
   if (value && value->rank() != 0) return invalid("constant_values must be a scalar. Found: {}", value->shape());
   const Dims sides = as_dims(paddings), from = steps_of(x.shape());
   Shape shape;

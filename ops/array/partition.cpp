@@ -55,9 +55,10 @@ StatusOr<std::int64_t> check_stitch(List indices, List data) {
       return invalid("data[{}].shape = {} does not start with indices[{}].shape = {}", i, data[i].shape(), i, indices[i].shape());
     const auto first = row_dims(data[0], indices[0]), here = row_dims(data[i], indices[i]);
     if (!std::equal(first.begin(), first.end(), here.begin(), here.end()))
-      return invalid("Need data[0].shape[{}:] = data[{}].shape[{}:], got data[0].shape = {}, data[{}].shape = {}, indices[0].shape = {}, "
-                     "indices[{}].shape = {}",
-                     indices[0].rank(), i, indices[i].rank(), data[0].shape(), i, data[i].shape(), indices[0].shape(), i, indices[i].shape());
+      return invalid(
+          "Need data[0].shape[{}:] = data[{}].shape[{}:], got data[0].shape = {}, data[{}].shape = {}, indices[0].shape = {}, "
+          "indices[{}].shape = {}",
+          indices[0].rank(), i, indices[i].rank(), data[0].shape(), i, data[i].shape(), indices[0].shape(), i, indices[i].shape());
     for (std::int32_t at : indices[i].values<std::int32_t>()) last = std::max<std::int64_t>(last, at);
   }
   for (int i = 0; i < indices.size(); ++i) {
@@ -93,8 +94,7 @@ void add_partition(Registry& ops) {
   add_for(ops, "DynamicPartition", {{"T", dtypes::all()}}, [](Call& call, Any data, Any partitions, Attr<"num_partitions", std::int64_t> n) {
     return dynamic_partition(call, data.tensor, partitions.tensor, n);
   });
-  add_for(ops, {"DynamicStitch", "ParallelDynamicStitch"},
-          {{"T", dtypes::plain_strings() + dtypes::quantized() + DTypes{DType::variant}}},
+  add_for(ops, {"DynamicStitch", "ParallelDynamicStitch"}, {{"T", dtypes::plain_strings() + dtypes::quantized() + DTypes{DType::variant}}},
           [](Call& call, List indices, List data) { return dynamic_stitch(call, indices, data); });
 }
 

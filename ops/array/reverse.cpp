@@ -17,6 +17,8 @@ void reverse(Call& call, const Tensor& x, const std::vector<bool>& backwards) {
   copy_along(walk, x, call.alloc(0, x.dtype(), x.shape()));
 }
 
+Status check_rank(const Tensor& x) { return x.rank() <= 8 ? absl::OkStatus() : unimplemented("reverse is not implemented for tensors of rank > 8."); }
+
 Status reverse_dims(Call& call, const Tensor& x, const Tensor& dims) {
   if (x.rank() == 0) {
     call.set(0, x);
@@ -25,6 +27,8 @@ Status reverse_dims(Call& call, const Tensor& x, const Tensor& dims) {
   if (dims.rank() != 1) return invalid("'dims' must be 1-dimension, not {}", dims.rank());
   if (dims.size() != x.rank())
     return invalid("'dims' must have the same number of values as 'input' has dimensions. 'input' has {}'dims' has {} values", x.rank(), dims.size());
+  TRY(check_rank(x));
+  if (x.dim(0) == 0) return invalid("Invalid input first dimension. Found 0.");
   const auto values = dims.values<bool>();
   reverse(call, x, std::vector<bool>(values.begin(), values.end()));
   return absl::OkStatus();
@@ -44,6 +48,7 @@ Status reverse_axes(Call& call, const Tensor& x, const Tensor& axes) {
     if (backwards[static_cast<std::size_t>(d)]) return invalid("axis {} specified more than once.", d);
     backwards[static_cast<std::size_t>(d)] = true;
   }
+  TRY(check_rank(x));
   reverse(call, x, backwards);
   return absl::OkStatus();
 }

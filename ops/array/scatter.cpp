@@ -46,25 +46,22 @@ Status scatter(Call& call, AnyVar ref, const Tensor& indices, const Tensor& upda
   const Shape shape = ref->snapshot().shape();
   if (shape.rank() < 1) return invalid("params must be at least 1-D, got shape {}", shape);
   const bool by_handle = !call.input_value(0).ref;
-  if (how == Combine::div && has_zero(updates) && (by_handle || is_integer(updates.dtype())))
-    return invalid("updates must not contain 0");
+  if (how == Combine::div && has_zero(updates) && (by_handle || is_integer(updates.dtype()))) return invalid("updates must not contain 0");
   if (by_handle && indices.size() > 0 && updates.rank() > 0 && !starts_with(updates.shape(), indices.shape()))
     return invalid("The shape of indices ({}) must be a prefix of the shape of updates ({})", indices.shape(), updates.shape());
   if (!shapes_fit(shape, indices.shape(), updates.shape()))
-    return invalid("Must have updates.shape = indices.shape + params.shape[1:] or updates.shape = [], got updates.shape {}, "
-                   "indices.shape {}, params.shape {}",
-                   updates.shape(), indices.shape(), shape);
+    return invalid(
+        "Must have updates.shape = indices.shape + params.shape[1:] or updates.shape = [], got updates.shape {}, "
+        "indices.shape {}, params.shape {}",
+        updates.shape(), indices.shape(), shape);
   const std::int64_t size = shape.elements(1, shape.rank());
   TRY_ASSIGN(const auto offsets, row_offsets(indices, shape.dim(0), size));
   if (!offsets.empty()) combine_slices(how, ref->writable(), offsets, size, updates, updates.rank() == 0);
   return absl::OkStatus();
 }
 
-void add_scatter_ops(Registry& ops, const char* by_ref, const char* by_handle, Combine how, const DTypes& ref_types,
-                     const DTypes& handle_types) {
-  auto kernel = [how](Call& call, AnyVar ref, Any indices, Any updates) {
-    return scatter(call, ref, indices.tensor, updates.tensor, how);
-  };
+void add_scatter_ops(Registry& ops, const char* by_ref, const char* by_handle, Combine how, const DTypes& ref_types, const DTypes& handle_types) {
+  auto kernel = [how](Call& call, AnyVar ref, Any indices, Any updates) { return scatter(call, ref, indices.tensor, updates.tensor, how); };
   add_for(ops, by_ref, {{"T", ref_types}}, kernel);
   add_for(ops, by_handle, {{"dtype", handle_types}}, kernel);
 }

@@ -16,8 +16,8 @@ bool consistent(std::int64_t elements, std::int64_t indices, std::int64_t update
 
 Status prefix_differs(std::int64_t batch, const Tensor& indices, const Tensor& updates) {
   const auto first = [](const Tensor& t) { return t.rank() > 0 ? t.dim(0) : 1; };
-  return invalid("Dimensions [0,{}) of indices[shape={}] = {} must match dimensions [0,{}) of updates[shape={}] = {}", batch,
-                 indices.shape(), first(indices), batch, updates.shape(), first(updates));
+  return invalid("Dimensions [0,{}) of indices[shape={}] = {} must match dimensions [0,{}) of updates[shape={}] = {}", batch, indices.shape(),
+                 first(indices), batch, updates.shape(), first(updates));
 }
 
 struct Plan {
@@ -34,8 +34,8 @@ StatusOr<Plan> plan(const Shape& shape, const Tensor& indices, const Tensor& upd
   const std::int64_t depth = many ? indices.dim(indices.rank() - 1) : 1, batch = many ? indices.rank() - 1 : 1;
   if (indices.rank() < 1 || updates.rank() < 1 || updates.dim(0) != indices.dim(0)) return prefix_differs(1, indices, updates);
   auto suffix_differs = [&] {
-    return invalid("Dimensions [{},{}) of input[shape={}] must match dimensions [{},{}) of updates[shape={}]", depth, shape.rank(), shape,
-                   depth, updates.rank(), updates.shape());
+    return invalid("Dimensions [{},{}) of input[shape={}] must match dimensions [{},{}) of updates[shape={}]", depth, shape.rank(), shape, depth,
+                   updates.rank(), updates.shape());
   };
   if (updates.rank() < batch) return prefix_differs(batch, indices, updates);
   if (updates.rank() != batch + shape.rank() - depth) return suffix_differs();
@@ -43,7 +43,8 @@ StatusOr<Plan> plan(const Shape& shape, const Tensor& indices, const Tensor& upd
     if (updates.dim(d) != indices.dim(d)) return prefix_differs(batch, indices, updates);
   for (int d = 0; d < updates.rank() - batch; ++d)
     if (updates.dim(d + static_cast<int>(batch)) != shape.dim(d + static_cast<int>(depth))) return suffix_differs();
-  const std::int64_t count = indices.shape().elements(0, static_cast<int>(batch));
+  // Of a vector of indices TensorFlow takes the first alone.
+  const std::int64_t count = many ? indices.shape().elements(0, static_cast<int>(batch)) : std::min<std::int64_t>(indices.dim(0), 1);
   NdOffsets found = nd_offsets(indices, shape, depth, count);
   if (found.bad >= 0) {
     Shape rows = indices.shape();
@@ -64,14 +65,14 @@ Status check_scatter_nd(const Shape& shape, const Tensor& indices, const Tensor&
   const int outer = indices.rank() - 1;
   for (int d = 0; d < outer; ++d)
     if (d >= updates.rank() || indices.dim(d) != updates.dim(d))
-      return invalid("Dimensions [0,{}) of indices[shape={}] must match dimensions [0,{}) of updates[shape={}]", outer, indices.shape(),
-                     outer, updates.shape());
+      return invalid("Dimensions [0,{}) of indices[shape={}] must match dimensions [0,{}) of updates[shape={}]", outer, indices.shape(), outer,
+                     updates.shape());
   const std::int64_t depth = indices.dim(outer);
   bool fits = updates.rank() - outer == shape.rank() - depth;
   for (int d = 0; fits && d + outer < updates.rank(); ++d) fits = updates.dim(d + outer) == shape.dim(d + static_cast<int>(depth));
   if (fits) return absl::OkStatus();
-  return invalid("Dimensions [{},{}) of input[shape={}] must match dimensions [{},{}) of updates[shape={}]", depth, shape.rank(), shape,
-                 outer, updates.rank(), updates.shape());
+  return invalid("Dimensions [{},{}) of input[shape={}] must match dimensions [{},{}) of updates[shape={}]", depth, shape.rank(), shape, outer,
+                 updates.rank(), updates.shape());
 }
 
 Status scatter_nd(Call& call, const Tensor& indices, const Tensor& updates, const Tensor& sizes) {
@@ -93,11 +94,14 @@ Status check_tensor_scatter(const Shape& shape, const Tensor& indices, const Ten
   for (int d = 0; d < outer; ++d)
     if (d >= updates.rank() || indices.dim(d) != updates.dim(d))
       return invalid("Outer dimensions of indices and update must match. Indices shape: {}, updates shape:{}", indices.shape(), updates.shape());
-  const std::int64_t depth = indices.dim(outer);
-  bool fits = updates.rank() - outer == shape.rank() - depth;
-  for (int d = 0; fits && d + outer < updates.rank(); ++d) fits = updates.dim(d + outer) == shape.dim(d + static_cast<int>(depth));
-  if (fits) return absl::OkStatus();
-  return invalid("Inner dimensions of output shape must match inner dimensions of updates shape. Output: {} updates: {}", shape, updates.shape());
+  const std::int64_t depth = indices.dim(outer), inner = updates.rank() - outer;
+  if (inner != shape.rank() - depth)
+    return invalid("Inner dimensions of output shape must match inner dimensions of updates shape. Output: {} updates: {}", shape, updates.shape());
+  for (int d = 0; d < inner; ++d)
+    if (updates.dim(d + outer) != shape.dim(d + static_cast<int>(depth)))
+      return invalid("The inner {} dimensions of output.shape={} must match the inner {} dimensions of updates.shape={}", inner, shape, inner,
+                     updates.shape());
+  return absl::OkStatus();
 }
 
 /// Output 0 is the input with its slices combined, in the input's memory where nobody else needs that.
@@ -116,9 +120,8 @@ Status scatter_into_variable(Call& call, AnyVar ref, const Tensor& indices, cons
 }
 
 void add_to_variable(Registry& ops, const char* by_ref, const char* by_handle, Combine how, const DTypes& types) {
-  add_for(ops, {by_ref, by_handle}, {{"T", types}}, [how](Call& call, AnyVar ref, Any indices, Any updates) {
-    return scatter_into_variable(call, ref, indices.tensor, updates.tensor, how);
-  });
+  add_for(ops, {by_ref, by_handle}, {{"T", types}},
+          [how](Call& call, AnyVar ref, Any indices, Any updates) { return scatter_into_variable(call, ref, indices.tensor, updates.tensor, how); });
 }
 
 void add_to_tensor(Registry& ops, const char* name, Combine how, const DTypes& types) {

@@ -23,8 +23,7 @@ struct Sizes {
 
 StatusOr<Sizes> read_sizes(const Tensor& sizes) {
   if (sizes.rank() > 1) return invalid("sizes input must be 1-D, not {}", sizes.shape());
-  if (sizes.size() >= Shape::max_rank)
-    return invalid("too many dimensions: must be < {}, but received {}", Shape::max_rank, sizes.size());
+  if (sizes.size() >= Shape::max_rank) return invalid("too many dimensions: must be < {}, but received {}", Shape::max_rank, sizes.size());
   Sizes s{.dims = as_dims(sizes)};
   for (int d = 0; d < static_cast<int>(s.dims.size()); ++d) {
     const std::int64_t n = s.dims[static_cast<std::size_t>(d)];
@@ -68,8 +67,7 @@ Status expand_dims(Call& call, Any x, Any dim) {
   if (x->dtype() == DType::variant) return invalid("ExpandDims on Variant not supported");
   if (dim->size() != 1) return invalid("'dim' must be a tensor with a single value");
   const std::int64_t at = as_integer(dim.tensor);
-  if (at < -1 - x->rank() || at > x->rank())
-    return invalid("Tried to expand dim index {} for tensor with {} dimensions.", at, x->rank());
+  if (at < -1 - x->rank() || at > x->rank()) return invalid("Tried to expand dim index {} for tensor with {} dimensions.", at, x->rank());
   Shape shape = x->shape();
   shape.insert_dim(static_cast<int>(at < 0 ? at + x->rank() + 1 : at), 1);
   call.set(0, x->reshaped(std::move(shape)));
@@ -80,15 +78,13 @@ Status squeeze(Call& call, Any x, const std::vector<std::int64_t>& dims) {
   if (x->dtype() == DType::variant) return invalid("Squeeze on Variant not supported");
   std::vector<bool> chosen(static_cast<std::size_t>(x->rank()), dims.empty());
   for (std::int64_t d : dims) {
-    if (d < -x->rank() || d >= x->rank())
-      return invalid("Tried to squeeze dim index {} for tensor with {} dimensions.", d, x->rank());
+    if (d < -x->rank() || d >= x->rank()) return invalid("Tried to squeeze dim index {} for tensor with {} dimensions.", d, x->rank());
     chosen[static_cast<std::size_t>(d < 0 ? d + x->rank() : d)] = true;
   }
   Shape shape;
   for (int i = 0; i < x->rank(); ++i) {
     const bool squeezed = chosen[static_cast<std::size_t>(i)];
-    if (squeezed && !dims.empty() && x->dim(i) != 1)
-      return invalid("Can not squeeze dim[{}], expected a dimension of 1, got {}", i, x->dim(i));
+    if (squeezed && !dims.empty() && x->dim(i) != 1) return invalid("Can not squeeze dim[{}], expected a dimension of 1, got {}", i, x->dim(i));
     if (!squeezed || x->dim(i) != 1) shape.add_dim(x->dim(i));
   }
   call.set(0, x->reshaped(std::move(shape)));
@@ -107,8 +103,7 @@ void add_shape(Registry& ops) {
   ops.add("ShapeN", [](Call& call, List xs, Attr<"out_type", DType> type) -> Status {
     for (int i = 0; i < xs.size(); ++i) {
       for (int j = 0; j < xs[i].rank(); ++j)
-        if (!fits(xs[i].dim(j), type))
-          return invalid("ShapeN output type is 32-bit but shape {} dim {} is {}", i, j, xs[i].dim(j));
+        if (!fits(xs[i].dim(j), type)) return invalid("ShapeN output type is 32-bit but shape {} dim {} is {}", i, j, xs[i].dim(j));
       write_shape(call, i, type, xs[i].shape());
     }
     return absl::OkStatus();

@@ -10,8 +10,7 @@ StatusOr<Shape> make_shape(std::span<const std::int64_t> dims) {
   std::int64_t n = 1;
   for (std::int64_t d : dims) {
     if (d < 0) return invalid("Dimension {} must be >= 0", d);
-    if (__builtin_mul_overflow(n, d, &n))
-      return invalid("Shape [{}] would have more than 2**63 - 1 elements", fmt::join(dims, ","));
+    if (__builtin_mul_overflow(n, d, &n)) return invalid("Shape [{}] would have more than 2**63 - 1 elements", fmt::join(dims, ","));
   }
   return Shape(dims);
 }

@@ -20,8 +20,8 @@ StatusOr<Dims> slice_sizes(const Shape& shape, const Dims& begin, Dims size) {
 
 Status slice(Call& call, Any x, Any begins, Any sizes) {
   if (begins->rank() != 1 || sizes->rank() != 1 || begins->size() != x->rank() || sizes->size() != x->rank())
-    return invalid("Expected begin and size arguments to be 1-D tensors of size {}, but got shapes {} and {} instead.", x->rank(),
-                   begins->shape(), sizes->shape());
+    return invalid("Expected begin and size arguments to be 1-D tensors of size {}, but got shapes {} and {} instead.", x->rank(), begins->shape(),
+                   sizes->shape());
   const Dims begin = as_dims(begins.tensor), steps = steps_of(x->shape());
   TRY_ASSIGN(const Dims size, slice_sizes(x->shape(), begin, as_dims(sizes.tensor)));
   const Shape result(std::span<const std::int64_t>(size.data(), size.size()));

@@ -78,8 +78,7 @@ Status batch_to_space(Call& call, const Tensor& x, Blocks blocks) {
   for (std::int64_t b : blocks.block) wrapped *= static_cast<std::uint64_t>(b);
   const auto product = static_cast<std::int64_t>(wrapped);
   if (product <= 0) return invalid("Product of block sizes must be positive, got {}", product);
-  if (x.dim(0) % product != 0)
-    return invalid("Input batch dimension ({}) is not divisible by product of block sizes ({})", x.dim(0), product);
+  if (x.dim(0) % product != 0) return invalid("Input batch dimension ({}) is not divisible by product of block sizes ({})", x.dim(0), product);
   blocks.space = blocks.batch = x.shape();
   blocks.space.set_dim(0, x.dim(0) / product);
   for (std::size_t d = 0; d < blocks.dims(); ++d) {

@@ -27,8 +27,7 @@ Status check_attributes(std::int64_t size, const std::string& format) {
 Status space_to_depth(Call& call, const Tensor& x, std::int64_t size) {
   if (x.rank() != 4) return invalid("Input rank should be 4 instead of {}", x.rank());
   const std::int64_t h = x.dim(1), w = x.dim(2);
-  if (h % size != 0 || w % size != 0)
-    return invalid("Image width {} and height {} should be divisible by block_size: {}", w, h, size);
+  if (h % size != 0 || w % size != 0) return invalid("Image width {} and height {} should be divisible by block_size: {}", w, h, size);
   TRY_ASSIGN(const Shape shape, Shape::checked(Shape{x.dim(0), h / size, w / size, x.dim(3) * size * size}.dims()));
   copy_along(blocks_to_depth(x.dim(0), h / size, w / size, size, x.dim(3)), x, call.alloc(0, x.dtype(), shape));
   return absl::OkStatus();
@@ -36,8 +35,7 @@ Status space_to_depth(Call& call, const Tensor& x, std::int64_t size) {
 
 Status depth_to_space(Call& call, const Tensor& x, std::int64_t size) {
   if (x.rank() != 4) return invalid("Input rank should be: 4 instead of: {}", x.rank());
-  if (x.dim(3) % (size * size) != 0)
-    return invalid("Input depth dimension {} should be divisible by: {}", x.dim(3), size * size);
+  if (x.dim(3) % (size * size) != 0) return invalid("Input depth dimension {} should be divisible by: {}", x.dim(3), size * size);
   const std::int64_t depth = x.dim(3) / (size * size);
   TRY_ASSIGN(const Shape shape, Shape::checked(Shape{x.dim(0), x.dim(1) * size, x.dim(2) * size, depth}.dims()));
   Walk walk = blocks_to_depth(x.dim(0), x.dim(1), x.dim(2), size, depth);

@@ -30,8 +30,7 @@ void cut(Call& call, const Tensor& x, int at, const Dims& parts, bool drop_dimen
 }
 
 Status check_axis(std::int64_t given, int rank) {
-  if (given < -rank || given >= rank)
-    return invalid("-input rank(-{}) <= split_dim < input rank ({}), but got {}", rank, rank, given);
+  if (given < -rank || given >= rank) return invalid("-input rank(-{}) <= split_dim < input rank ({}), but got {}", rank, rank, given);
   return absl::OkStatus();
 }
 
@@ -42,8 +41,8 @@ Status split(Call& call, Any axis, Any x, std::int64_t parts) {
   const int at = static_cast<int>(given < 0 ? given + x->rank() : given);
   if (parts <= 0) return invalid("Number of ways to split should be > 0, but got {}", parts);
   if (x->dim(at) % parts != 0)
-    return invalid("Number of ways to split should evenly divide the split dimension, but got split_dim {} (size = {}) and num_split {}",
-                   at, x->dim(at), parts);
+    return invalid("Number of ways to split should evenly divide the split dimension, but got split_dim {} (size = {}) and num_split {}", at,
+                   x->dim(at), parts);
   cut(call, x.tensor, at, Dims(static_cast<std::size_t>(parts), x->dim(at) / parts), false);
   return absl::OkStatus();
 }
@@ -74,8 +73,8 @@ StatusOr<Dims> part_sizes(const Tensor& sizes, std::int64_t total) {
 Status split_v(Call& call, Any x, Any sizes, Any axis, std::int64_t parts) {
   if (axis->size() != 1) return invalid("split_dim_tensor must have exactly one element.");
   if (sizes->rank() != 1 || sizes->size() != parts)
-    return invalid("size of the split_tensor must be 1-D and have the same elements as outputs got {} -D and {} elements",
-                   sizes->rank(), sizes->size());
+    return invalid("size of the split_tensor must be 1-D and have the same elements as outputs got {} -D and {} elements", sizes->rank(),
+                   sizes->size());
   const std::int64_t given = as_integer(axis.tensor);
   TRY(check_axis(given, x->rank()));
   const int at = static_cast<int>(given < 0 ? given + x->rank() : given);
@@ -100,14 +99,11 @@ Status unpack(Call& call, Any x, std::int64_t parts, std::int64_t axis) {
 void add_split(Registry& ops) {
   const DTypes cuttable = dtypes::all() + dtypes::float8();
   const ForTypes types{"T", cuttable + dtypes::int4() + DTypes{DType::qu8}};
-  add_for(ops, "Split", {types},
-          [](Call& call, Any axis, Any x, Attr<"num_split", std::int64_t> n) { return split(call, axis, x, n); });
-  add_for(ops, "SplitV", {types}, [](Call& call, Any x, Any sizes, Any axis, Attr<"num_split", std::int64_t> n) {
-    return split_v(call, x, sizes, axis, n);
-  });
-  add_for(ops, "Unpack", {{"T", cuttable}}, [](Call& call, Any x, Attr<"num", std::int64_t> n, Attr<"axis", std::int64_t> axis) {
-    return unpack(call, x, n, axis);
-  });
+  add_for(ops, "Split", {types}, [](Call& call, Any axis, Any x, Attr<"num_split", std::int64_t> n) { return split(call, axis, x, n); });
+  add_for(ops, "SplitV", {types},
+          [](Call& call, Any x, Any sizes, Any axis, Attr<"num_split", std::int64_t> n) { return split_v(call, x, sizes, axis, n); });
+  add_for(ops, "Unpack", {{"T", cuttable}},
+          [](Call& call, Any x, Attr<"num", std::int64_t> n, Attr<"axis", std::int64_t> axis) { return unpack(call, x, n, axis); });
 }
 
 }  // namespace troupe

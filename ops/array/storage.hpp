@@ -43,8 +43,7 @@ void by_storage(DType dtype, F&& f) {
 /// Calls f.template operator()<I>() for a dtype that indices may have.
 template <class F>
 void by_index(DType dtype, F&& f) {
-  visit_dtype(types<std::int32_t, std::int64_t, std::int16_t, std::int8_t, std::uint8_t, std::uint16_t>{}, dtype,
-              std::forward<F>(f));
+  visit_dtype(types<std::int32_t, std::int64_t, std::int16_t, std::int8_t, std::uint8_t, std::uint16_t>{}, dtype, std::forward<F>(f));
 }
 
 /// The elements of an integer tensor, whatever its width. Empty for other types.

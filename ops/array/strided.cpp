@@ -81,8 +81,8 @@ std::int64_t count(const Range& r) {
 StatusOr<Strided> Strided::of(const Shape& shape, const Tensor& begin, const Tensor& end, const Tensor& strides, const StridedMasks& masks) {
   if (begin.rank() != 1 || end.rank() != 1 || strides.rank() != 1 || begin.size() != strides.size() || end.size() != strides.size() ||
       begin.size() >= 32)
-    return invalid("Expected begin, end, and strides to be 1D equal size tensors, but got shapes {}, {}, and {} instead.",
-                   begin.shape(), end.shape(), strides.shape());
+    return invalid("Expected begin, end, and strides to be 1D equal size tensors, but got shapes {}, {}, and {} instead.", begin.shape(), end.shape(),
+                   strides.shape());
   if ((masks.ellipsis & (masks.ellipsis - 1)) != 0) return invalid("Multiple ellipses in slice spec not allowed");
   TRY_ASSIGN(Spread all, spread(static_cast<std::size_t>(shape.rank()), as_dims(begin), as_dims(end), as_dims(strides), masks));
   Strided s;

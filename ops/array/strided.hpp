@@ -12,7 +12,7 @@ struct StridedMasks {
 struct Strided {
   Dims begin, stride, size;  // of each dimension of what is sliced
   Shape result;
-  Dims kept;                 // for each dimension of the result, the dimension it comes from; -1 for a new one
+  Dims kept;  // for each dimension of the result, the dimension it comes from; -1 for a new one
 
   /// Refuses what does not fit with TensorFlow's texts.
   static StatusOr<Strided> of(const Shape& shape, const Tensor& begin, const Tensor& end, const Tensor& strides, const StridedMasks& masks);

@@ -7,11 +7,11 @@
 namespace troupe {
 namespace {
 
-#define STRIDED_MASKS                                                                                                       \
-  Attr<"begin_mask", std::int64_t> begin_mask, Attr<"end_mask", std::int64_t> end_mask,                                     \
-      Attr<"ellipsis_mask", std::int64_t> ellipsis_mask, Attr<"new_axis_mask", std::int64_t> new_axis_mask,                 \
-      Attr<"shrink_axis_mask", std::int64_t> shrink_axis_mask
-#define STRIDED_MASKS_GIVEN StridedMasks{begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask}
+#define STRIDED_MASKS                                                                                                                      \
+  Attr<"begin_mask", std::int64_t> begin_mask, Attr<"end_mask", std::int64_t> end_mask, Attr<"ellipsis_mask", std::int64_t> ellipsis_mask, \
+      Attr<"new_axis_mask", std::int64_t> new_axis_mask, Attr<"shrink_axis_mask", std::int64_t> shrink_axis_mask
+#define STRIDED_MASKS_GIVEN \
+  StridedMasks { begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask }
 
 Status read(Call& call, const Tensor& x, const Strided& slice) {
   if (x.rank() == 0) {
@@ -65,8 +65,7 @@ Status assign(const Shape& whole, const Tensor& value, Any begin, Any end, Any s
   TRY_ASSIGN(const Strided slice, Strided::of(whole, begin.tensor, end.tensor, strides.tensor, masks));
   if (slice.result.elements() == 0) return absl::OkStatus();
   Walk walk = writing(slice, whole);
-  if (!spread_value(slice, value.shape(), walk))
-    return invalid("Cannot broadcast input shape {} into final shape {}", value.shape(), slice.result);
+  if (!spread_value(slice, value.shape(), walk)) return invalid("Cannot broadcast input shape {} into final shape {}", value.shape(), slice.result);
   write(walk);
   return absl::OkStatus();
 }
@@ -74,16 +73,15 @@ Status assign(const Shape& whole, const Tensor& value, Any begin, Any end, Any s
 Status assign_to_variable(Call& call, AnyVar ref, Any begin, Any end, Any strides, Any value, const StridedMasks& masks) {
   TRY(check_readable(call, ref));
   const DType held = ref->snapshot().dtype();
-  if (held != value->dtype())
-    return invalid("l-value dtype {} does not match r-value dtype {}", name_of(held), name_of(value->dtype()));
+  if (held != value->dtype()) return invalid("l-value dtype {} does not match r-value dtype {}", name_of(held), name_of(value->dtype()));
   return assign(ref->snapshot().shape(), value.tensor, begin, end, strides, masks,
                 [&](const Walk& walk) { copy_along(walk, value.tensor, ref->writable()); });
 }
 
 Status update(Call& call, Any x, Any begin, Any end, Any strides, Any value, const StridedMasks& masks) {
+  if (std::ranges::count(dtypes::quantized(), x->dtype()) > 0) return invalid("Unsupported data type: {}", name_of(x->dtype()));
   call.set(0, x->unique() ? x.tensor : x->copy());
-  return assign(x->shape(), value.tensor, begin, end, strides, masks,
-                [&](const Walk& walk) { copy_along(walk, value.tensor, call.out(0)); });
+  return assign(x->shape(), value.tensor, begin, end, strides, masks, [&](const Walk& walk) { copy_along(walk, value.tensor, call.out(0)); });
 }
 
 }  // namespace

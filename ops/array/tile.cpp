@@ -14,8 +14,7 @@ bool tiles(DType dtype) {
 
 StatusOr<Dims> check_multiples(const Tensor& multiples, int rank) {
   if (multiples.rank() != 1) return invalid("Expected multiples to be 1-D, but got shape {}", multiples.shape());
-  if (multiples.size() != rank)
-    return invalid("Expected multiples argument to be a vector of length {} but got length {}", rank, multiples.size());
+  if (multiples.size() != rank) return invalid("Expected multiples argument to be a vector of length {} but got length {}", rank, multiples.size());
   Dims dims = as_dims(multiples);
   for (std::size_t d = 0; d < dims.size(); ++d)
     if (dims[d] < 0) return invalid("Expected multiples[{}] >= 0, but got {}", d, dims[d]);
@@ -56,7 +55,8 @@ Status tile_gradient(Call& call, const Tensor& x, const Tensor& multiples) {
   Shape shape;
   for (std::size_t d = 0; d < times.size(); ++d) {
     const std::int64_t n = x.dim(static_cast<int>(d));
-    if (times[d] < 1 || n % times[d] != 0) return invalid("Expected input_dim[{}] to be divisible by multiples[{}], but {} % {} != 0", d, d, n, times[d]);
+    if (times[d] < 1 || n % times[d] != 0)
+      return invalid("Expected input_dim[{}] to be divisible by multiples[{}], but {} % {} != 0", d, d, n, times[d]);
     shape.add_dim(n / times[d]);
   }
   const Dims steps = steps_of(shape);

@@ -80,13 +80,13 @@ void add_top_k(Registry& ops) {
   });
   // A machine without vector units of its own finds them exactly; the largest of the last dimension are all that is offered.
   ops.add("ApproxTopK", types<half, bfloat16, float>{},
-          []<class T>(Call& call, In<T> x, Attr<"k", std::int64_t> k, Attr<"reduction_dimension", std::int64_t> dimension, Attr<"is_max_k", bool> most) -> Status {
+          []<class T>(Call& call, In<T> x, Attr<"k", std::int64_t> k, Attr<"reduction_dimension", std::int64_t> dimension,
+                      Attr<"is_max_k", bool> most) -> Status {
             if (*dimension != -1 || !*most) return invalid("ApproxTopK of dimension {} with is_max_k={} is not supported on CPU", *dimension, *most);
             return top_k<T>(call, x, k, DType::i32);
           });
-  add_for(ops, "InTopK", {}, [](Call& call, Any predictions, Any targets, Attr<"k", std::int64_t> k) {
-    return in_top_k(call, predictions.tensor, targets.tensor, k);
-  });
+  add_for(ops, "InTopK", {},
+          [](Call& call, Any predictions, Any targets, Attr<"k", std::int64_t> k) { return in_top_k(call, predictions.tensor, targets.tensor, k); });
   add_for(ops, "InTopKV2", {}, [](Call& call, Any predictions, Any targets, Any k) -> Status {
     if (k->rank() != 0) return invalid("k must be 0-D, got shape {}", k->shape());
     return in_top_k(call, predictions.tensor, targets.tensor, as_integer(k.tensor));

@@ -30,7 +30,9 @@ bool keeps_layout(const Shape& shape, const Dims& order) {
 }
 
 Status transpose(Call& call, const Tensor& x, const Tensor& perm) {
-  const Dims order = as_dims(perm);
+  Dims order = as_dims(perm);
+  for (std::int64_t& d : order)
+    if (d < 0) d += x.rank();
   TRY(check_permutation(perm, order, x.rank()));
   Shape shape;
   for (std::int64_t d : order) shape.add_dim(x.dim(static_cast<int>(d)));
@@ -40,8 +42,7 @@ Status transpose(Call& call, const Tensor& x, const Tensor& perm) {
   }
   const Dims from = steps_of(x.shape()), to = steps_of(shape);
   Walk walk;
-  for (std::size_t d = 0; d < order.size(); ++d)
-    walk.add(shape.dim(static_cast<int>(d)), from[static_cast<std::size_t>(order[d])], to[d]);
+  for (std::size_t d = 0; d < order.size(); ++d) walk.add(shape.dim(static_cast<int>(d)), from[static_cast<std::size_t>(order[d])], to[d]);
   copy_along(walk, x, call.alloc(0, x.dtype(), shape));
   return absl::OkStatus();
 }

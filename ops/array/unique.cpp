@@ -30,8 +30,14 @@ struct SliceOrder {
   bool operator()(std::int64_t a, std::int64_t b) const {
     for (std::int64_t o = 0; o < s.outer; ++o)
       for (std::int64_t i = 0; i < s.inner; ++i)
-        if (!(at(a, o, i) == at(b, o, i))) return false;
+        if (!same(at(a, o, i), at(b, o, i))) return false;
     return true;
+  }
+  /// TensorFlow hashes narrow floats by their bits, and so tells their zeros apart.
+  static bool same(const T& x, const T& y) {
+    if constexpr (std::is_same_v<T, half> || std::is_same_v<T, bfloat16>)
+      return x == y && Eigen::numext::bit_cast<std::uint16_t>(x) == Eigen::numext::bit_cast<std::uint16_t>(y);
+    else return x == y;
   }
 };
 
@@ -59,9 +65,7 @@ Found find_groups(const T* data, Slices s) {
 }
 
 void write_integers(Call& call, int output, DType type, const std::vector<std::int64_t>& values) {
-  by_index(type, [&]<class I>() {
-    std::copy(values.begin(), values.end(), call.alloc<I>(output, Shape{static_cast<std::int64_t>(values.size())}));
-  });
+  by_index(type, [&]<class I>() { std::copy(values.begin(), values.end(), call.alloc<I>(output, Shape{static_cast<std::int64_t>(values.size())})); });
 }
 
 StatusOr<int> axis_of(const Tensor& x, const Tensor* axis) {
@@ -99,7 +103,7 @@ Status list_difference(Call& call, In<T> x, In<T> y, DType out_idx) {
   if (x.dims() != 1) return invalid("x should be a 1D vector.");
   if (y.dims() != 1) return invalid("y should be a 1D vector.");
   struct Hash {
-    std::size_t operator()(const HashKey<T>& key) const { return std::hash<HashKey<T>>{}(key) * 0x9e3779b97f4a7c15ULL; }
+    std::size_t operator()(const HashKey<T>& key) const { return std::hash<HashKey<T>>{}(key)*0x9e3779b97f4a7c15ULL; }
   };
   std::unordered_set<HashKey<T>, Hash> excluded(static_cast<std::size_t>(y.size()));
   for (const T& value : y.values()) excluded.insert(hash_key(value));

@@ -14,8 +14,8 @@ inline Status check_readable(Call& call, const AnyVar& variable) {
 inline Status check_readable(Call& call, const AnyVar& variable, DType dtype) {
   TRY(check_readable(call, variable));
   if (variable->snapshot().dtype() == dtype) return absl::OkStatus();
-  return invalid("Trying to access variable {} with wrong dtype. Expected {} got {}", variable->name(),
-                 name_of(variable->snapshot().dtype()), name_of(dtype));
+  return invalid("Trying to access variable {} with wrong dtype. Expected {} got {}", variable->name(), name_of(variable->snapshot().dtype()),
+                 name_of(dtype));
 }
 
 }  // namespace troupe

@@ -95,9 +95,8 @@ void copy_along(const Walk& given, const S* from, S* to) {
         return;
       }
   }
-  walk.for_each_outer(1, [&](std::int64_t x, std::int64_t y) {
-    detail::copy_row(from + x, walk.from_step[last], to + y, walk.to_step[last], walk.size[last]);
-  });
+  walk.for_each_outer(
+      1, [&](std::int64_t x, std::int64_t y) { detail::copy_row(from + x, walk.from_step[last], to + y, walk.to_step[last], walk.size[last]); });
 }
 
 /// Copies elements of any type from one tensor's memory into another's of the same dtype.

@@ -7,6 +7,9 @@ namespace {
 
 template <class T>
 Status where(Call& call, In<T> x) {
+  if constexpr (std::is_same_v<T, half>)
+    return unimplemented(
+        "No WhereOp available for float16/half type on CPU; dying in CPU WhereOp to avoid silently creating costly copies from device.");
   if (x.dims() == 0) return invalid("WhereOp : Unhandled input dimensions: 0");
   const auto rank = static_cast<std::size_t>(x.dims());
   std::int64_t count = 0;
@@ -45,12 +48,10 @@ Status bound(Call& call, In<T> sorted, In<T> values, DType out_type, bool upper)
 
 void add_where(Registry& ops) {
   ops.add("Where", joined<numbers, types<bool>>{}, []<class T>(Call& call, In<T> x) { return where<T>(call, x); });
-  ops.add("LowerBound", reals{}, []<class T>(Call& call, In<T> sorted, In<T> values, Attr<"out_type", DType> type) {
-    return bound<T>(call, sorted, values, type, false);
-  });
-  ops.add("UpperBound", reals{}, []<class T>(Call& call, In<T> sorted, In<T> values, Attr<"out_type", DType> type) {
-    return bound<T>(call, sorted, values, type, true);
-  });
+  ops.add("LowerBound", reals{},
+          []<class T>(Call& call, In<T> sorted, In<T> values, Attr<"out_type", DType> type) { return bound<T>(call, sorted, values, type, false); });
+  ops.add("UpperBound", reals{},
+          []<class T>(Call& call, In<T> sorted, In<T> values, Attr<"out_type", DType> type) { return bound<T>(call, sorted, values, type, true); });
 }
 
 }  // namespace troupe

@@ -1,11 +1,11 @@
 // Checkpoints of version 2: an index of tensors by name, and files with their bytes.
 #pragma once
 
+#include <troupe/wire/checkpoint.pb.h>
 #include <troupe/ops/checkpoint/new_file.hpp>
 #include <troupe/ops/checkpoint/table_file.hpp>
 #include <troupe/ops/checkpoint/tensor_slice.hpp>
 #include <troupe/ops/files/local_files.hpp>
-#include <troupe/wire/checkpoint.pb.h>
 
 #include <map>
 #include <string>

@@ -12,8 +12,8 @@ namespace {
 
 Status corrupt(const std::string& file, const char* detail, const Status& why) {
   return data_loss(
-      "Unable to read file ({}). Perhaps the file is corrupt or was produced by a newer version of TensorFlow with format changes ({}): {}",
-      file, detail, text_of(why));
+      "Unable to read file ({}). Perhaps the file is corrupt or was produced by a newer version of TensorFlow with format changes ({}): {}", file,
+      detail, text_of(why));
 }
 
 Status check_version(const wire::VersionDef& version) {
@@ -33,8 +33,8 @@ Status read_exactly(const RandomFile& file, std::uint64_t offset, char* to, std:
 
 /// The types of which TensorFlow reads parts that were not stored as such.
 bool cut_out(DType type) {
-  return visit_dtype(types<float, double, std::int32_t, std::uint8_t, std::int16_t, std::int8_t, complex64, complex128, std::int64_t, bool,
-                           qint32, quint8, qint8, bfloat16>{},
+  return visit_dtype(types<float, double, std::int32_t, std::uint8_t, std::int16_t, std::int8_t, complex64, complex128, std::int64_t, bool, qint32,
+                           quint8, qint8, bfloat16>{},
                      type, []<class T>() {});
 }
 
@@ -61,8 +61,7 @@ StatusOr<BundleReader> BundleReader::open(const std::string& prefix) {
   if (!header.ok()) return corrupt(file, "failed to seek to header entry", header.status());
   if (!*header) return corrupt(file, "failed to seek to header entry", absl::OkStatus());
   if (!reader.header_.ParseFromString(**header)) return corrupt(file, "unable to parse header", absl::OkStatus());
-  if (reader.header_.endianness() != wire::BundleHeaderProto::LITTLE)
-    return unimplemented("Checkpoints of big-endian machines cannot be read");
+  if (reader.header_.endianness() != wire::BundleHeaderProto::LITTLE) return unimplemented("Checkpoints of big-endian machines cannot be read");
   TRY(check_version(reader.header_.version()));
   return reader;
 }
@@ -106,8 +105,7 @@ StatusOr<Tensor> BundleReader::read_parts(const std::string& name, const wire::B
   }
   if (stored.empty()) stored.emplace_back(full.rank());
   TRY_ASSIGN(const auto parts, covering_slices(stored, wanted, full));
-  if (!parts)
-    return invalid("Does not have sufficient slices for partitioned tensor {} to restore in slice_spec: {}", name, to_string(wanted));
+  if (!parts) return invalid("Does not have sufficient slices for partitioned tensor {} to restore in slice_spec: {}", name, to_string(wanted));
   Tensor value;
   for (const TensorSlice& slice : *parts) {
     const std::string key = entry.slices_size() == 0 ? name : slice_key(name, slice);
@@ -132,8 +130,7 @@ StatusOr<const RandomFile*> BundleReader::data_of(int shard) {
 
 StatusOr<Tensor> BundleReader::read_entry(const std::string& key, const wire::BundleEntryProto& entry) {
   const auto dtype = static_cast<DType>(entry.dtype());
-  if (dtype != DType::string && size_of(dtype) == 0)
-    return unimplemented("Tensors of {} cannot be restored from a checkpoint", name_of(dtype));
+  if (dtype != DType::string && size_of(dtype) == 0) return unimplemented("Tensors of {} cannot be restored from a checkpoint", name_of(dtype));
   if (entry.offset() < 0 || entry.size() < 0)
     return data_loss("Invalid place in bundle entry: key {}; offset {}; size {}", key, entry.offset(), entry.size());
   TRY_ASSIGN(const Shape shape, shape_from_proto(entry.shape()));
@@ -159,9 +156,8 @@ StatusOr<Tensor> BundleReader::read_entry(const std::string& key, const wire::Bu
     crc = crc32c({value.data<char>(), value.bytes()});
   }
   if (unmask_crc(entry.crc32c()) != crc)
-    return data_loss(
-        "TensorBundle at {} shard {} ({} bytes): Checksum does not match: stored {:08} vs. calculated on the restored bytes {}", prefix_,
-        entry.shard_id(), entry.size(), unmask_crc(entry.crc32c()), crc);
+    return data_loss("TensorBundle at {} shard {} ({} bytes): Checksum does not match: stored {:08} vs. calculated on the restored bytes {}", prefix_,
+                     entry.shard_id(), entry.size(), unmask_crc(entry.crc32c()), crc);
   return value;
 }
 
@@ -181,8 +177,7 @@ Status BundleReader::read_strings(const RandomFile& file, const wire::BundleEntr
   if (left.size() < sizeof(std::uint32_t)) return out_of_range("Read less bytes than requested");
   std::uint32_t checksum;
   std::memcpy(&checksum, left.data(), sizeof checksum);
-  if (unmask_crc(checksum) != crc)
-    return data_loss("The length checksum does not match: expected {:08} but actual is {}", unmask_crc(checksum), crc);
+  if (unmask_crc(checksum) != crc) return data_loss("The length checksum does not match: expected {:08} but actual is {}", unmask_crc(checksum), crc);
   crc = extend_crc32c(crc, left.substr(0, sizeof checksum));
   left.remove_prefix(sizeof checksum);
   for (std::int64_t i = 0; i < value.size(); ++i) {

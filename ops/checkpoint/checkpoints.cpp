@@ -13,8 +13,7 @@ namespace {
 Status check_names(const In<std::string>& prefix, const In<std::string>& names, const In<std::string>& slices) {
   if (prefix.size() != 1) return invalid("Input prefix should have a single element, got {} instead.", prefix.size());
   if (names.dims() != 1 || slices.dims() != 1)
-    return invalid("Input tensor_names and shape_and_slices should be an 1-D tensors, got {} and {} instead.", names.shape(),
-                   slices.shape());
+    return invalid("Input tensor_names and shape_and_slices should be an 1-D tensors, got {} and {} instead.", names.shape(), slices.shape());
   if (names.size() != slices.size())
     return invalid("tensor_names and shape_and_slices have different number of elements: {} vs. {}", names.size(), slices.size());
   if (names.size() > std::numeric_limits<std::int32_t>::max()) return invalid("Too many inputs to the op");
@@ -25,14 +24,12 @@ Status save_one(BundleWriter& writer, const std::string& name, const std::string
   if (spec.empty()) return writer.add(name, value);
   TRY_ASSIGN(const auto parsed, ShapeAndSlice::parse(spec));
   if (parsed.part != value.shape())
-    return invalid("Slice in shape_and_slice specification does not match the shape of the tensor to  save: {}, tensor: {}", spec,
-                   value.shape());
+    return invalid("Slice in shape_and_slice specification does not match the shape of the tensor to  save: {}, tensor: {}", spec, value.shape());
   return writer.add_slice(name, parsed.full, parsed.slice, value);
 }
 
 /// Tensors of a checkpoint in the order in which they lie in its files.
-StatusOr<std::vector<std::size_t>> by_place(BundleReader& reader, const In<std::string>& names,
-                                            std::vector<wire::BundleEntryProto>& entries) {
+StatusOr<std::vector<std::size_t>> by_place(BundleReader& reader, const In<std::string>& names, std::vector<wire::BundleEntryProto>& entries) {
   for (const std::string& name : names.values()) {
     TRY_ASSIGN(entries.emplace_back(), reader.entry(name));
   }
@@ -49,8 +46,8 @@ Status check_types(const In<std::string>& names, const std::vector<DType>& types
   std::vector<std::string> wrong;
   for (const std::size_t i : order)
     if (const auto stored = static_cast<DType>(entries[i].dtype()); stored != types[i])
-      wrong.push_back(fmt::format("tensor_name = {}; expected dtype {} does not equal original dtype {}",
-                                  names[static_cast<std::int64_t>(i)], name_of(types[i]), name_of(stored)));
+      wrong.push_back(fmt::format("tensor_name = {}; expected dtype {} does not equal original dtype {}", names[static_cast<std::int64_t>(i)],
+                                  name_of(types[i]), name_of(stored)));
   return wrong.empty() ? absl::OkStatus() : invalid("{}", fmt::join(wrong, "\n"));
 }
 
@@ -59,8 +56,7 @@ StatusOr<Tensor> restore_one(BundleReader& reader, const std::string& name, cons
   TRY_ASSIGN(const auto parsed, ShapeAndSlice::parse(spec));
   TRY_ASSIGN(const Shape stored, shape_from_proto(entry.shape()));
   if (stored != parsed.full)
-    return invalid("tensor_name = {}; shape in shape_and_slice spec {} does not match the shape stored in checkpoint: {}", name,
-                   parsed.full, stored);
+    return invalid("tensor_name = {}; shape in shape_and_slice spec {} does not match the shape stored in checkpoint: {}", name, parsed.full, stored);
   return reader.read_slice(name, parsed.slice);
 }
 
@@ -76,8 +72,7 @@ void add_checkpoints(Registry& ops) {
   });
 
   ops.io("RestoreV2",
-         [](Call& call, In<std::string> prefix, In<std::string> names, In<std::string> slices,
-            Attr<"dtypes", std::vector<DType>> types) -> Status {
+         [](Call& call, In<std::string> prefix, In<std::string> names, In<std::string> slices, Attr<"dtypes", std::vector<DType>> types) -> Status {
            TRY(check_names(prefix, names, slices));
            if (static_cast<std::int64_t>(types->size()) != names.size())
              return invalid("Got {} tensor names, but {} expected dtypes.", names.size(), types->size());
@@ -106,8 +101,7 @@ void add_checkpoints(Registry& ops) {
          [](Call&, In<std::string> prefixes, In<std::string> destination, Attr<"delete_old_dirs", bool> delete_old_dirs,
             Attr<"allow_missing_files", bool> allow_missing) -> Status {
            if (prefixes.dims() != 1) return invalid("Input checkpoint_prefixes should be an 1-D tensor, got {} instead.", prefixes.shape());
-           if (destination.dims() != 0)
-             return invalid("Input destination_prefix should be a scalar tensor, got {} instead.", destination.shape());
+           if (destination.dims() != 0) return invalid("Input destination_prefix should be a scalar tensor, got {} instead.", destination.shape());
            const std::string& merged = destination[0];
            TRY(merge_bundles({prefixes.values().begin(), prefixes.values().end()}, merged, *allow_missing));
            if (!*delete_old_dirs) return absl::OkStatus();

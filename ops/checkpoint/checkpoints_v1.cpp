@@ -10,9 +10,8 @@ Status save(const In<std::string>& file, const In<std::string>& names, const In<
   if (file.size() != 1) return invalid("Input 0 (filename) must be a string scalar; got a tensor of {}elements", file.size());
   const std::int64_t fixed = slices ? 3 : 2;
   if (names.size() != tensors.size())
-    return invalid(
-        "Expected totally {} inputs as input #1 (which is a string tensor of saved names) contains {} names, but received {} inputs",
-        names.size() + fixed, names.size(), tensors.size() + fixed);
+    return invalid("Expected totally {} inputs as input #1 (which is a string tensor of saved names) contains {} names, but received {} inputs",
+                   names.size() + fixed, names.size(), tensors.size() + fixed);
   if (slices && slices->size() != tensors.size())
     return invalid("Expected {} elements for the tensor shapes and slices but got {}", tensors.size(), slices->size());
   SliceTableWriter writer(file[0]);
@@ -47,14 +46,12 @@ void add_checkpoints_v1(Registry& ops) {
   ops.io("SaveSlices", [](Call&, In<std::string> file, In<std::string> names, In<std::string> slices, List tensors) {
     return save(file, names, &slices, tensors);
   });
-  ops.io("Restore", [](Call& call, In<std::string> pattern, In<std::string> name, Attr<"dt", DType> type) {
-    return restore(call, pattern, name, "", type);
+  ops.io("Restore",
+         [](Call& call, In<std::string> pattern, In<std::string> name, Attr<"dt", DType> type) { return restore(call, pattern, name, "", type); });
+  ops.io("RestoreSlice", [](Call& call, In<std::string> pattern, In<std::string> name, In<std::string> slice, Attr<"dt", DType> type) -> Status {
+    if (slice.size() < 1) return invalid("Input 2 (shape_and_slice) must have at least 1 elements");
+    return restore(call, pattern, name, slice[0], type);
   });
-  ops.io("RestoreSlice",
-         [](Call& call, In<std::string> pattern, In<std::string> name, In<std::string> slice, Attr<"dt", DType> type) -> Status {
-           if (slice.size() < 1) return invalid("Input 2 (shape_and_slice) must have at least 1 elements");
-           return restore(call, pattern, name, slice[0], type);
-         });
 }
 
 }  // namespace troupe

@@ -29,8 +29,7 @@ class NewFile {
   struct Close {
     void operator()(std::FILE* f) const { std::fclose(f); }
   };
-  NewFile(std::string name, std::string temporary, std::FILE* file)
-      : name_(std::move(name)), temporary_(std::move(temporary)), file_(file) {}
+  NewFile(std::string name, std::string temporary, std::FILE* file) : name_(std::move(name)), temporary_(std::move(temporary)), file_(file) {}
 
   std::string name_, temporary_;
   std::unique_ptr<std::FILE, Close> file_;

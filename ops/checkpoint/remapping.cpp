@@ -24,8 +24,7 @@ StatusOr<std::vector<std::string>> read_words(const std::string& file, std::int6
   }
   if (most == 0) return out_of_range("Finished reading 0 of lines from {}", file);
   if (words.empty()) return out_of_range("Read less bytes than requested");
-  if (static_cast<std::int64_t>(words.size()) < most)
-    return invalid("Invalid vocab_size in {}: expected {} but got {}", file, most, words.size());
+  if (static_cast<std::int64_t>(words.size()) < most) return invalid("Invalid vocab_size in {}: expected {} but got {}", file, most, words.size());
   return words;
 }
 
@@ -40,8 +39,7 @@ Status generate(Call& call, const std::string& new_file, const std::string& old_
   std::unordered_map<std::string_view, std::int64_t> rows;
   for (std::size_t i = 0; i < old_words.size(); ++i)
     if (const auto [at, fresh] = rows.emplace(old_words[i], i); !fresh)
-      return failed_precondition("HashTable has different value for same key. Key {} has {} and trying to add value {}", old_words[i],
-                                 at->second, i);
+      return failed_precondition("HashTable has different value for same key. Key {} has {} and trying to add value {}", old_words[i], at->second, i);
   std::int64_t* remapping = call.alloc<std::int64_t>(0, Shape{count});
   std::int32_t present = 0;
   for (std::int64_t i = 0; i < count; ++i) {
@@ -68,17 +66,15 @@ StatusOr<Shape> check_matrix(BundleReader& reader, const std::string& name, std:
   TRY_ASSIGN(Shape shape, shape_from_proto(entry.shape()));
   if (static_cast<DType>(entry.dtype()) != DType::f32)
     return invalid("Tensor {} has invalid type {} instead of expected type float", name, name_of(static_cast<DType>(entry.dtype())));
-  if (shape.rank() != 2)
-    return invalid("Tensor {} has shape {} of invalid rank {} instead of expected shape of rank 2.", name, shape, shape.rank());
+  if (shape.rank() != 2) return invalid("Tensor {} has shape {} of invalid rank {} instead of expected shape of rank 2.", name, shape, shape.rank());
   if (all_columns && shape[1] != columns)
-    return invalid("Tensor {} has shape {}, where the size of its 2nd dimension is {} instead of being equal to num_cols={}", name, shape,
-                   shape[1], columns);
+    return invalid("Tensor {} has shape {}, where the size of its 2nd dimension is {} instead of being equal to num_cols={}", name, shape, shape[1],
+                   columns);
   return shape;
 }
 
 /// The old rows that are needed, from the smallest to the largest; none: an invalid tensor.
-StatusOr<Tensor> read_rows(BundleReader& reader, const std::string& name, const Shape& shape, const In<std::int64_t>& rows,
-                           std::int64_t& first) {
+StatusOr<Tensor> read_rows(BundleReader& reader, const std::string& name, const Shape& shape, const In<std::int64_t>& rows, std::int64_t& first) {
   std::int64_t last = -1;
   for (const std::int64_t row : rows.values()) {
     if (row < 0) continue;
@@ -91,8 +87,8 @@ StatusOr<Tensor> read_rows(BundleReader& reader, const std::string& name, const 
   return reader.read_slice(name, slice);
 }
 
-Status load(Call& call, const In<std::string>& path, const In<std::string>& name, const In<std::int64_t>& rows,
-            const In<std::int64_t>& columns, const In<float>& initial, std::int64_t num_rows, std::int64_t num_columns) {
+Status load(Call& call, const In<std::string>& path, const In<std::string>& name, const In<std::int64_t>& rows, const In<std::int64_t>& columns,
+            const In<float>& initial, std::int64_t num_rows, std::int64_t num_columns) {
   if (path.size() != 1) return invalid("The `ckpt_path` tensor must have exactly one element, got tensor of shape {}", path.shape());
   if (name.size() != 1) return invalid("The `old_tensor_name` tensor must have exactly one element, got tensor of shape {}", name.shape());
   if (rows.dims() != 1) return invalid("The `row_remapping` tensor must be 1-D, got a tensor of shape {}", rows.shape());
@@ -122,8 +118,7 @@ Status load(Call& call, const In<std::string>& path, const In<std::string>& name
     }
   }
   if (used < initial.size())
-    return invalid("initializing_values contained {} elements, but only {} elements were used to fill in missing values.", initial.size(),
-                   used);
+    return invalid("initializing_values contained {} elements, but only {} elements were used to fill in missing values.", initial.size(), used);
   return absl::OkStatus();
 }
 

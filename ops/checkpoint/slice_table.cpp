@@ -34,14 +34,16 @@ Status fill(const Tensor& value, wire::TensorProto* proto) {
         proto->add_dcomplex_val(v.real());
         proto->add_dcomplex_val(v.imag());
       });
-    case DType::i32: case DType::qi32: return ints.operator()<std::int32_t>();
-    case DType::u8: case DType::qu8: return ints.operator()<std::uint8_t>();
-    case DType::i8: case DType::qi8: return ints.operator()<std::int8_t>();
+    case DType::i32:
+    case DType::qi32: return ints.operator()<std::int32_t>();
+    case DType::u8:
+    case DType::qu8: return ints.operator()<std::uint8_t>();
+    case DType::i8:
+    case DType::qi8: return ints.operator()<std::int8_t>();
     case DType::i16: return ints.operator()<std::int16_t>();
     case DType::u16: return ints.operator()<std::uint16_t>();
     case DType::u32:
-    case DType::u64:
-      return invalid("Tensor slice serialization not implemented for dtype {}", static_cast<int>(value.dtype()));
+    case DType::u64: return invalid("Tensor slice serialization not implemented for dtype {}", static_cast<int>(value.dtype()));
     default: return unimplemented("Saving data type {} not yet supported", name_of(value.dtype()));
   }
 }
@@ -60,8 +62,8 @@ Status SliceTableWriter::add(const std::string& name, const Shape& full, const T
     TRY_ASSIGN(const Shape known, shape_from_proto(meta.shape()));
     if (known != full) return internal("Mismatching shapes: existing tensor = {}, trying to add name {}, shape = {}", known, name, full);
     if (static_cast<DType>(meta.type()) != value.dtype())
-      return internal("Mismatching types: existing type = {}, trying to add name {}, type = {}", name_of(static_cast<DType>(meta.type())),
-                      name, name_of(value.dtype()));
+      return internal("Mismatching types: existing type = {}, trying to add name {}, type = {}", name_of(static_cast<DType>(meta.type())), name,
+                      name_of(value.dtype()));
   }
   slice.to_proto(meta.add_slice());
   wire::SavedTensorSlices record;
@@ -92,8 +94,7 @@ StatusOr<SliceTableReader> SliceTableReader::open(const std::string& pattern) {
   reader.pattern_ = pattern;
   const auto files = matching_files(pattern);
   if (!files.ok())
-    return invalid("Unsuccessful TensorSliceReader constructor: Failed to get matching files on {}: {}", pattern,
-                   files.status().ToString());
+    return invalid("Unsuccessful TensorSliceReader constructor: Failed to get matching files on {}: {}", pattern, files.status().ToString());
   if (files->empty()) return not_found("Unsuccessful TensorSliceReader constructor: Failed to find any matching files for {}", pattern);
   for (const std::string& file : *files) TRY(reader.load(file));
   return reader;
@@ -104,8 +105,7 @@ Status SliceTableReader::load(const std::string& file) {
   if (!opened.ok()) {
     const Status why =
         absl::IsDataLoss(opened.status())
-            ? append_text(opened.status(),
-                          ": perhaps your file is in a different file format and you need to use a different restore operator?")
+            ? append_text(opened.status(), ": perhaps your file is in a different file format and you need to use a different restore operator?")
             : opened.status();
     return make_status(why.code(), fmt::format("Unable to open table file {}: {}", file, why.ToString()));
   }
@@ -126,8 +126,7 @@ Status SliceTableReader::load(const std::string& file) {
     } else if (stored.shape != shape) {
       return internal("Incompatible tensor shapes detected for tensor {}: existing = {}, new = {}", meta.name(), stored.shape, shape);
     } else if (stored.type != type) {
-      return internal("Incompatible tensor types detected for tensor {}: existing = {}, new = {}", meta.name(), name_of(stored.type),
-                      name_of(type));
+      return internal("Incompatible tensor types detected for tensor {}: existing = {}, new = {}", meta.name(), name_of(stored.type), name_of(type));
     }
     for (const auto& proto : meta.slice()) {
       TRY_ASSIGN(const TensorSlice slice, TensorSlice::from_proto(proto));
@@ -156,15 +155,14 @@ StatusOr<Tensor> SliceTableReader::restore(const std::string& name, const std::s
   if (found == tensors_.end()) return not_found("Tensor name \"{}\" not found in checkpoint files {}", name, pattern_);
   const Stored& stored = found->second;
   if (stored.type != type)
-    return invalid("Expected to restore a tensor of type {}, got a tensor of type {} instead: tensor_name = {}", name_of(type),
-                   name_of(stored.type), name);
+    return invalid("Expected to restore a tensor of type {}, got a tensor of type {} instead: tensor_name = {}", name_of(type), name_of(stored.type),
+                   name);
   TensorSlice wanted(stored.shape.rank());
   Shape part = stored.shape;
   if (!shape_and_slice.empty()) {
     TRY_ASSIGN(const auto parsed, ShapeAndSlice::parse(shape_and_slice));
     if (parsed.full != stored.shape)
-      return invalid("Shape in shape_and_slice spec does not match the shape in the save file: {}, save file shape: {}", parsed.full,
-                     stored.shape);
+      return invalid("Shape in shape_and_slice spec does not match the shape in the save file: {}, save file shape: {}", parsed.full, stored.shape);
     wanted = parsed.slice;
     part = parsed.part;
   }

@@ -1,9 +1,9 @@
 // Checkpoints of version 1: one table of a description and the parts of tensors, or several that match a pattern.
 #pragma once
 
+#include <troupe/wire/checkpoint.pb.h>
 #include <troupe/ops/checkpoint/table_file.hpp>
 #include <troupe/ops/checkpoint/tensor_slice.hpp>
-#include <troupe/wire/checkpoint.pb.h>
 
 #include <map>
 #include <memory>

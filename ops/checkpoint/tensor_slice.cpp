@@ -20,8 +20,8 @@ StatusOr<TensorSlice> TensorSlice::parse(std::string_view text) {
       if (pair.size() != 2 || !absl::SimpleAtoi(pair[0], &extent.start) || !absl::SimpleAtoi(pair[1], &extent.length))
         return invalid("Expected a pair of numbers or '-' but got '{}': string = {}", std::string_view(item.data(), item.size()), text);
       if (extent.start < 0 || extent.length <= 0)
-        return invalid("Expected non-negative start and positive length but got start = {}, length = {}: string = {}", extent.start,
-                       extent.length, text);
+        return invalid("Expected non-negative start and positive length but got start = {}, length = {}: string = {}", extent.start, extent.length,
+                       text);
     }
     slice.extents_.push_back(extent);
   }
@@ -32,8 +32,7 @@ StatusOr<TensorSlice> TensorSlice::from_proto(const wire::TensorSliceProto& prot
   TensorSlice slice;
   for (const auto& e : proto.extent()) {
     Extent extent{e.start(), e.has_length_case() == wire::TensorSliceProto::Extent::kLength ? e.length() : full_length};
-    if (extent.start < 0 || extent.length < full_length)
-      return invalid("Extent has a negative start or length: {}, {}", extent.start, extent.length);
+    if (extent.start < 0 || extent.length < full_length) return invalid("Extent has a negative start or length: {}, {}", extent.start, extent.length);
     slice.extents_.push_back(extent);
   }
   return slice;
@@ -104,8 +103,7 @@ std::int64_t TensorSlice::elements() const {
 
 std::string to_string(const TensorSlice& slice) {
   std::vector<std::string> texts;
-  for (const auto& e : slice.extents())
-    texts.push_back(e.length == TensorSlice::full_length ? "-" : fmt::format("{},{}", e.start, e.length));
+  for (const auto& e : slice.extents()) texts.push_back(e.length == TensorSlice::full_length ? "-" : fmt::format("{},{}", e.start, e.length));
   return fmt::format("{}", fmt::join(texts, ":"));
 }
 

@@ -1,8 +1,8 @@
 // Parts of tensors: for every dimension where a part starts and how long it is.
 #pragma once
 
-#include <troupe/messaging/tensor.hpp>
 #include <troupe/wire/tensor.pb.h>
+#include <troupe/messaging/tensor.hpp>
 
 #include <optional>
 #include <string>

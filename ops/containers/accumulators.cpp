@@ -43,9 +43,9 @@ Status check_dtype(Call& call, const Accumulator& accumulator, DType given, cons
 }
 
 void take(Call& call, Step& step, Accumulator& accumulator, const Tensor& required, DType dtype, Done done) {
-  if (accumulator.facts().sparse != (call.outputs() == 3)) return done(invalid("The accumulator is {}sparse", accumulator.facts().sparse ? "" : "not "));
-  if (dtype != accumulator.facts().dtype)
-    return done(match_signature(call, {DType::i32}, {DType::i32}, {dtype}, {accumulator.facts().dtype}));
+  if (accumulator.facts().sparse != (call.outputs() == 3))
+    return done(invalid("The accumulator is {}sparse", accumulator.facts().sparse ? "" : "not "));
+  if (dtype != accumulator.facts().dtype) return done(match_signature(call, {DType::i32}, {DType::i32}, {dtype}, {accumulator.facts().dtype}));
   if (required.rank() != 0) return done(invalid("Argument num_required must be scalar, but had bad shape {}", required.shape()));
   const auto set = [&call](Gradient gradient) {
     for (std::size_t i = 0; i < gradient.size(); ++i) call.set(static_cast<int>(i), std::move(gradient[i]));
@@ -56,8 +56,8 @@ void take(Call& call, Step& step, Accumulator& accumulator, const Tensor& requir
 }  // namespace
 
 void add_accumulators(Registry& ops) {
-  add_for(ops, {"ConditionalAccumulator", "SparseConditionalAccumulator", "ResourceConditionalAccumulator"}, {{"dtype", list_of(types<half, float, double>{})}},
-          [](Call& call, Step& step, State<Declaration> d) { return open(call, step, *d); });
+  add_for(ops, {"ConditionalAccumulator", "SparseConditionalAccumulator", "ResourceConditionalAccumulator"},
+          {{"dtype", list_of(types<half, float, double>{})}}, [](Call& call, Step& step, State<Declaration> d) { return open(call, step, *d); });
 
   ops.add({"AccumulatorApplyGradient", "ResourceAccumulatorApplyGradient"},
           [](Call& call, Step&, Shared<Accumulator> accumulator, In<std::int64_t> local_step, Any gradient) -> Status {
@@ -67,8 +67,8 @@ void add_accumulators(Registry& ops) {
             return accumulator->apply(local_step[0], {gradient.tensor});
           });
   ops.add("SparseAccumulatorApplyGradient",
-          [](Call& call, Step&, Shared<Accumulator> accumulator, In<std::int64_t> local_step, In<std::int64_t> indices, Any values, In<std::int64_t> shape,
-             Attr<"has_known_shape", bool> known) -> Status {
+          [](Call& call, Step&, Shared<Accumulator> accumulator, In<std::int64_t> local_step, In<std::int64_t> indices, Any values,
+             In<std::int64_t> shape, Attr<"has_known_shape", bool> known) -> Status {
             TRY(check_dtype(call, *accumulator, values->dtype(), {DType::i64, DType::i64}, {DType::i64}));
             if (!accumulator->facts().sparse) return invalid("The accumulator is not sparse");
             if (local_step.dims() != 0) return invalid("Argument local_step must be scalar, but had bad shape {}", local_step.shape());
@@ -80,14 +80,14 @@ void add_accumulators(Registry& ops) {
           [](Call& call, Step& step, Shared<Accumulator> accumulator, In<std::int32_t> required, Attr<"dtype", DType> dtype, Done done) {
             take(call, step, *accumulator, required.tensor, *dtype, std::move(done));
           });
-  ops.add({"AccumulatorSetGlobalStep", "ResourceAccumulatorSetGlobalStep"}, [](Call&, Step&, Shared<Accumulator> accumulator, In<std::int64_t> step) -> Status {
-    if (step.dims() != 0) return invalid("Argument num_accumulated must be scalar, but had bad shape {}", step.shape());
-    accumulator->set_step(step[0]);
-    return absl::OkStatus();
-  });
-  ops.add({"AccumulatorNumAccumulated", "ResourceAccumulatorNumAccumulated"}, [](Call& call, Step&, Shared<Accumulator> accumulator) {
-    call.set_scalar(0, static_cast<std::int32_t>(accumulator->count()));
-  });
+  ops.add({"AccumulatorSetGlobalStep", "ResourceAccumulatorSetGlobalStep"},
+          [](Call&, Step&, Shared<Accumulator> accumulator, In<std::int64_t> step) -> Status {
+            if (step.dims() != 0) return invalid("Argument num_accumulated must be scalar, but had bad shape {}", step.shape());
+            accumulator->set_step(step[0]);
+            return absl::OkStatus();
+          });
+  ops.add({"AccumulatorNumAccumulated", "ResourceAccumulatorNumAccumulated"},
+          [](Call& call, Step&, Shared<Accumulator> accumulator) { call.set_scalar(0, static_cast<std::int32_t>(accumulator->count())); });
 }
 
 }  // namespace troupe

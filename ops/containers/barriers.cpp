@@ -16,12 +16,12 @@ struct Declaration {
     TRY_ASSIGN(d.exit, Exit::make(binding));
     TRY_ASSIGN(d.types, binding.attr<std::vector<DType>>("component_types"));
     TRY_ASSIGN(d.shapes, binding.attr<std::vector<PartialShape>>("shapes"));
-    if (d.shapes.size() != d.types.size())
-      return invalid("All of the component shapes must be specified");
+    if (d.shapes.size() != d.types.size()) return invalid("All of the component shapes must be specified");
     for (const PartialShape& shape : d.shapes)
       if (!shape.fully_known()) return invalid("Shape {} is not fully defined", shape);
     TRY_ASSIGN(const auto capacity, binding.attr<std::int64_t>("capacity"));
-    if (capacity != -1) return invalid("Barrier only accepts capacity=-1.  Feed the inputs to your Barrier through a queue to enforce a limited capacity.");
+    if (capacity != -1)
+      return invalid("Barrier only accepts capacity=-1.  Feed the inputs to your Barrier through a queue to enforce a limited capacity.");
     return d;
   }
 };
@@ -33,7 +33,8 @@ Status check_same(const Barrier& barrier, const Declaration& d) {
     return fmt::format("{}", fmt::join(names, ", "));
   };
   if (barrier.types() != d.types)
-    return invalid("Shared barrier '{}' has component types {} but requested component types were {}", d.exit.where.name, listed(barrier.types()), listed(d.types));
+    return invalid("Shared barrier '{}' has component types {} but requested component types were {}", d.exit.where.name, listed(barrier.types()),
+                   listed(d.types));
   if (barrier.shapes() != d.shapes) return invalid("Shared barrier '{}' has other component shapes than requested", d.exit.where.name);
   return absl::OkStatus();
 }
@@ -42,7 +43,9 @@ void insert_many(Step& step, Barrier& barrier, const Tensor& keys, const Tensor&
   if (component < 0 || component >= static_cast<std::int64_t>(barrier.types().size()))
     return done(invalid("The component ID is out of range {} > num_components (= {})", component, barrier.types().size()));
   const auto at = static_cast<std::size_t>(component);
-  if (values.dtype() != barrier.types()[at]) return done(invalid("Type mismatch in tuple component {}. Expected {}, got {}", component, name_of(barrier.types()[at]), name_of(values.dtype())));
+  if (values.dtype() != barrier.types()[at])
+    return done(
+        invalid("Type mismatch in tuple component {}. Expected {}, got {}", component, name_of(barrier.types()[at]), name_of(values.dtype())));
   if (keys.rank() != 1) return done(invalid("Keys must be a vector, but received shape {}", keys.shape()));
   if (values.rank() == 0) return done(invalid("Values must be at least a vector, but received shape {}", values.shape()));
   if (values.dim(0) != keys.size()) return done(invalid("Keys and values must have the same size {} vs. {}", keys.size(), values.dim(0)));
@@ -59,9 +62,9 @@ void add_barriers(Registry& ops) {
     const auto make = [&]() -> StatusOr<std::shared_ptr<Barrier>> { return std::make_shared<Barrier>(d->exit.where.name, d->types, d->shapes); };
     return d->exit.open<Barrier>(call, step, make, [&](const Barrier& barrier) { return check_same(barrier, *d); });
   });
-  ops.add("BarrierInsertMany", [](Call&, Step& step, Shared<Barrier> barrier, In<std::string> keys, Any values, Attr<"component_index", std::int64_t> component, Done done) {
-    insert_many(step, *barrier, keys.tensor, values.tensor, *component, std::move(done));
-  });
+  ops.add("BarrierInsertMany",
+          [](Call&, Step& step, Shared<Barrier> barrier, In<std::string> keys, Any values, Attr<"component_index", std::int64_t> component,
+             Done done) { insert_many(step, *barrier, keys.tensor, values.tensor, *component, std::move(done)); });
   ops.add("BarrierTakeMany", [](Call& call, Step& step, Shared<Barrier> barrier, Scalar<std::int32_t> count, Attr<"allow_small_batch", bool> small,
                                 Attr<"component_types", std::vector<DType>> types, Attr<"timeout_ms", std::int64_t> timeout, Done done) {
     if (*timeout != -1) return done(invalid("Timeout not supported yet."));
@@ -75,9 +78,13 @@ void add_barriers(Registry& ops) {
     };
     barrier->take_many(step, *count, *small, set, std::move(done));
   });
-  ops.add("BarrierClose", [](Call&, Step&, Shared<Barrier> barrier, Attr<"cancel_pending_enqueues", bool> cancel, Done done) { barrier->close(*cancel, std::move(done)); });
-  ops.add("BarrierReadySize", [](Call& call, Step&, Shared<Barrier> barrier) { call.set_scalar(0, static_cast<std::int32_t>(barrier->ready_size())); });
-  ops.add("BarrierIncompleteSize", [](Call& call, Step&, Shared<Barrier> barrier) { call.set_scalar(0, static_cast<std::int32_t>(barrier->incomplete_size())); });
+  ops.add("BarrierClose", [](Call&, Step&, Shared<Barrier> barrier, Attr<"cancel_pending_enqueues", bool> cancel, Done done) {
+    barrier->close(*cancel, std::move(done));
+  });
+  ops.add("BarrierReadySize",
+          [](Call& call, Step&, Shared<Barrier> barrier) { call.set_scalar(0, static_cast<std::int32_t>(barrier->ready_size())); });
+  ops.add("BarrierIncompleteSize",
+          [](Call& call, Step&, Shared<Barrier> barrier) { call.set_scalar(0, static_cast<std::int32_t>(barrier->incomplete_size())); });
 }
 
 }  // namespace troupe

@@ -8,8 +8,8 @@ namespace troupe {
 
 void add_mutexes(Registry& ops) {
   ops.add("MutexV2", [](Call& call, Step& step, State<Exit> exit) {
-    return exit->open<Mutex>(call, step, []() -> StatusOr<std::shared_ptr<Mutex>> { return std::make_shared<Mutex>(); },
-                             [](const Mutex&) { return absl::OkStatus(); });
+    return exit->open<Mutex>(
+        call, step, []() -> StatusOr<std::shared_ptr<Mutex>> { return std::make_shared<Mutex>(); }, [](const Mutex&) { return absl::OkStatus(); });
   });
   ops.add("MutexLock", [](Call& call, Step& step, Shared<Mutex> mutex, Done done) {
     const auto take = [&call](std::shared_ptr<const MutexLock> lock) { call.set(0, Tensor::scalar<Variant>(Variant{std::move(lock)})); };

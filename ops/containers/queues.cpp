@@ -92,7 +92,8 @@ void dequeue_many(Call& call, Step& step, Queue& queue, std::int32_t count, bool
 }  // namespace
 
 void add_queues(Registry& ops) {
-  ops.add({"FIFOQueue", "FIFOQueueV2", "PaddingFIFOQueue", "PaddingFIFOQueueV2", "RandomShuffleQueue", "RandomShuffleQueueV2", "PriorityQueue", "PriorityQueueV2"},
+  ops.add({"FIFOQueue", "FIFOQueueV2", "PaddingFIFOQueue", "PaddingFIFOQueueV2", "RandomShuffleQueue", "RandomShuffleQueueV2", "PriorityQueue",
+           "PriorityQueueV2"},
           [](Call& call, Step& step, State<Declaration> d) {
             const auto make = [&]() -> StatusOr<std::shared_ptr<Queue>> {
               d->facts.name = d->exit.where.name;
@@ -107,10 +108,11 @@ void add_queues(Registry& ops) {
   ops.add({"QueueEnqueueMany", "QueueEnqueueManyV2"}, [](Call& call, Step& step, Shared<Queue> queue, List components, Done done) {
     enqueue(call, step, *queue, components, true, std::move(done));
   });
-  ops.add({"QueueDequeue", "QueueDequeueV2"}, [](Call& call, Step& step, Shared<Queue> queue, Attr<"component_types", std::vector<DType>> types, Done done) {
-    if (Status status = match_signature(call, {}, {}, *types, queue->facts().types); !status.ok()) return done(status);
-    queue->dequeue(step, into_outputs(call), std::move(done));
-  });
+  ops.add({"QueueDequeue", "QueueDequeueV2"},
+          [](Call& call, Step& step, Shared<Queue> queue, Attr<"component_types", std::vector<DType>> types, Done done) {
+            if (Status status = match_signature(call, {}, {}, *types, queue->facts().types); !status.ok()) return done(status);
+            queue->dequeue(step, into_outputs(call), std::move(done));
+          });
   ops.add({"QueueDequeueMany", "QueueDequeueManyV2"},
           [](Call& call, Step& step, Shared<Queue> queue, Scalar<std::int32_t> n, Attr<"component_types", std::vector<DType>> types, Done done) {
             dequeue_many(call, step, *queue, n, false, *types, std::move(done));
@@ -120,9 +122,8 @@ void add_queues(Registry& ops) {
             dequeue_many(call, step, *queue, n, true, *types, std::move(done));
           });
 
-  ops.add({"QueueClose", "QueueCloseV2"}, [](Call&, Step&, Shared<Queue> queue, Attr<"cancel_pending_enqueues", bool> cancel, Done done) {
-    queue->close(*cancel, std::move(done));
-  });
+  ops.add({"QueueClose", "QueueCloseV2"},
+          [](Call&, Step&, Shared<Queue> queue, Attr<"cancel_pending_enqueues", bool> cancel, Done done) { queue->close(*cancel, std::move(done)); });
   ops.add({"QueueSize", "QueueSizeV2"}, [](Call& call, Step&, Shared<Queue> queue) { call.set_scalar(0, static_cast<std::int32_t>(queue->size())); });
   ops.add({"QueueIsClosed", "QueueIsClosedV2"}, [](Call& call, Step&, Shared<Queue> queue) { call.set_scalar(0, queue->closed()); });
 }

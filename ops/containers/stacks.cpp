@@ -43,7 +43,8 @@ void add_stacks(Registry& ops) {
     return absl::OkStatus();
   });
   ops.add({"StackPush", "StackPushV2"}, [](Call& call, Step&, Shared<Stack> stack, Any value) -> Status {
-    if (value->dtype() != stack->dtype()) return invalid("Must have type {} but got {}", static_cast<int>(stack->dtype()), static_cast<int>(value->dtype()));
+    if (value->dtype() != stack->dtype())
+      return invalid("Must have type {} but got {}", static_cast<int>(stack->dtype()), static_cast<int>(value->dtype()));
     TRY(stack->push(value.tensor));
     call.set(0, value.tensor);
     return absl::OkStatus();

@@ -50,7 +50,8 @@ StatusOr<StagingMap::Indices> indices_of(const Tensor& t) {
 }
 
 Status set_outputs(Call& call, int first, Tuple tuple) {
-  if (static_cast<int>(tuple.size()) != call.outputs() - first) return invalid("Mismatch stage/unstage: {} vs. {}", tuple.size(), call.outputs() - first);
+  if (static_cast<int>(tuple.size()) != call.outputs() - first)
+    return invalid("Mismatch stage/unstage: {} vs. {}", tuple.size(), call.outputs() - first);
   for (std::size_t i = 0; i < tuple.size(); ++i) call.set(first + static_cast<int>(i), std::move(tuple[i]));
   return absl::OkStatus();
 }
@@ -63,19 +64,23 @@ void take_entry(Call& call, Step& step, StagingMap& map, const Tensor& key, cons
   if (key.rank() != 0) return done(invalid("key must be an int64 scalar"));
   auto indices = indices_of(at);
   if (!indices.ok()) return done(indices.status());
-  map.take(step, key.item<std::int64_t>(), *indices, only_look, [&call](std::int64_t, Tuple tuple) { return set_outputs(call, 0, std::move(tuple)); }, std::move(done));
+  map.take(
+      step, key.item<std::int64_t>(), *indices, only_look, [&call](std::int64_t, Tuple tuple) { return set_outputs(call, 0, std::move(tuple)); },
+      std::move(done));
 }
 
 void add_maps(Registry& ops) {
-  ops.add({"MapStage", "OrderedMapStage"}, [](Call&, Step& step, State<StagePlace> place, In<std::int64_t> key, In<std::int32_t> at, List values, Done done) {
-    if (key.dims() != 0) return done(invalid("key must be an int64 scalar"));
-    auto indices = indices_of(at.tensor);
-    if (!indices.ok()) return done(indices.status());
-    place->map(step)->put(step, key[0], *indices, tuple_of(values), std::move(done));
-  });
-  ops.add({"MapUnstage", "OrderedMapUnstage"}, [](Call& call, Step& step, State<StagePlace> place, In<std::int64_t> key, In<std::int32_t> at, Done done) {
-    take_entry(call, step, *place->map(step), key.tensor, at.tensor, false, std::move(done));
-  });
+  ops.add({"MapStage", "OrderedMapStage"},
+          [](Call&, Step& step, State<StagePlace> place, In<std::int64_t> key, In<std::int32_t> at, List values, Done done) {
+            if (key.dims() != 0) return done(invalid("key must be an int64 scalar"));
+            auto indices = indices_of(at.tensor);
+            if (!indices.ok()) return done(indices.status());
+            place->map(step)->put(step, key[0], *indices, tuple_of(values), std::move(done));
+          });
+  ops.add({"MapUnstage", "OrderedMapUnstage"},
+          [](Call& call, Step& step, State<StagePlace> place, In<std::int64_t> key, In<std::int32_t> at, Done done) {
+            take_entry(call, step, *place->map(step), key.tensor, at.tensor, false, std::move(done));
+          });
   ops.add({"MapPeek", "OrderedMapPeek"}, [](Call& call, Step& step, State<StagePlace> place, In<std::int64_t> key, In<std::int32_t> at, Done done) {
     take_entry(call, step, *place->map(step), key.tensor, at.tensor, true, std::move(done));
   });
@@ -88,22 +93,28 @@ void add_maps(Registry& ops) {
     };
     place->map(step)->take(step, std::nullopt, *indices, false, take, std::move(done));
   });
-  ops.add({"MapSize", "OrderedMapSize"}, [](Call& call, Step& step, State<StagePlace> place) { call.set_scalar(0, static_cast<std::int32_t>(place->map(step)->size())); });
-  ops.add({"MapIncompleteSize", "OrderedMapIncompleteSize"},
-          [](Call& call, Step& step, State<StagePlace> place) { call.set_scalar(0, static_cast<std::int32_t>(place->map(step)->incomplete_size())); });
+  ops.add({"MapSize", "OrderedMapSize"},
+          [](Call& call, Step& step, State<StagePlace> place) { call.set_scalar(0, static_cast<std::int32_t>(place->map(step)->size())); });
+  ops.add({"MapIncompleteSize", "OrderedMapIncompleteSize"}, [](Call& call, Step& step, State<StagePlace> place) {
+    call.set_scalar(0, static_cast<std::int32_t>(place->map(step)->incomplete_size()));
+  });
   ops.add({"MapClear", "OrderedMapClear"}, [](Call&, Step& step, State<StagePlace> place) { place->map(step)->clear(); });
 }
 
 }  // namespace
 
 void add_staging(Registry& ops) {
-  ops.add("Stage", [](Call&, Step& step, State<StagePlace> place, List values, Done done) { place->area(step)->put(step, tuple_of(values), std::move(done)); });
-  ops.add("Unstage", [](Call& call, Step& step, State<StagePlace> place, Done done) { place->area(step)->take(step, into_outputs(call), std::move(done)); });
+  ops.add("Stage", [](Call&, Step& step, State<StagePlace> place, List values, Done done) {
+    place->area(step)->put(step, tuple_of(values), std::move(done));
+  });
+  ops.add("Unstage",
+          [](Call& call, Step& step, State<StagePlace> place, Done done) { place->area(step)->take(step, into_outputs(call), std::move(done)); });
   ops.add("StagePeek", [](Call& call, Step& step, State<StagePlace> place, Scalar<std::int32_t> index, Done done) {
     if (*index < 0) return done(invalid("index must not be negative, got {}", *index));
     place->area(step)->look(step, static_cast<std::size_t>(*index), into_outputs(call), std::move(done));
   });
-  ops.add("StageSize", [](Call& call, Step& step, State<StagePlace> place) { call.set_scalar(0, static_cast<std::int32_t>(place->area(step)->size())); });
+  ops.add("StageSize",
+          [](Call& call, Step& step, State<StagePlace> place) { call.set_scalar(0, static_cast<std::int32_t>(place->area(step)->size())); });
   ops.add("StageClear", [](Call&, Step& step, State<StagePlace> place) { place->area(step)->clear(); });
   add_maps(ops);
 }

@@ -75,7 +75,8 @@ Status read_reserved(Call& call, TableFacts& facts) {
 Status check_same(const Table& table, const TableFacts& wanted, const std::string& name) {
   const TableFacts& have = table.facts();
   if (have.key == wanted.key && have.value == wanted.value) return absl::OkStatus();
-  return invalid("Conflicting key/value dtypes {}->{} with {}-{} for table {}", name_of(wanted.key), name_of(wanted.value), name_of(have.key), name_of(have.value), name);
+  return invalid("Conflicting key/value dtypes {}->{} with {}-{} for table {}", name_of(wanted.key), name_of(wanted.value), name_of(have.key),
+                 name_of(have.value), name);
 }
 
 Status open(Call& call, Step& step, Declaration& d) {
@@ -91,8 +92,9 @@ Status open(Call& call, Step& step, Declaration& d) {
     call.set(0, Tensor::scalar<ResourceHandle>(std::move(handle)));
     return absl::OkStatus();
   }
-  return d.exit.open<Table>(call, step, [&]() -> StatusOr<std::shared_ptr<Table>> { return std::make_shared<Table>(facts); },
-                            [&](const Table& table) { return check_same(table, facts, d.exit.where.name); });
+  return d.exit.open<Table>(
+      call, step, [&]() -> StatusOr<std::shared_ptr<Table>> { return std::make_shared<Table>(facts); },
+      [&](const Table& table) { return check_same(table, facts, d.exit.where.name); });
 }
 
 Status check_initializer(Call& call, const Table& table, const Tensor& keys, const Tensor& values) {
@@ -113,18 +115,63 @@ void make_tables(Registry& ops) {
     for (const char* op : names)
       for (auto [key, value] : types) ops.factory(op, {{"key_dtype", key}, {"value_dtype", value}}, one.entries().at("kernel").front().factory);
   };
-  pairs({"HashTable", "HashTableV2", "AnonymousHashTable"},
-        {{i32, f32}, {i32, f64}, {i32, i32}, {i32, string}, {i64, f32}, {i64, f64}, {i64, i32}, {i64, i64}, {i64, string},
-         {string, boolean}, {string, f32}, {string, f64}, {string, i32}, {string, i64}, {string, string}});
-  pairs({"MutableHashTable", "MutableHashTableV2", "AnonymousMutableHashTable"},
-        {{i32, f32}, {i32, f64}, {i32, i32}, {i64, f32}, {i64, f64}, {i64, i32}, {i64, i64}, {i64, string}, {i64, variant},
-         {string, boolean}, {string, f32}, {string, f64}, {string, i32}, {string, i64}});
-  pairs({"MutableHashTableOfTensors", "MutableHashTableOfTensorsV2", "AnonymousMutableHashTableOfTensors"},
-        {{i32, f32}, {i32, f64}, {i32, i32}, {i64, f32}, {i64, f64}, {i64, i32}, {i64, i64}, {i64, string},
-         {string, boolean}, {string, f32}, {string, f64}, {string, i32}, {string, i64}});
-  pairs({"MutableDenseHashTable", "MutableDenseHashTableV2", "AnonymousMutableDenseHashTable"},
-        {{i32, f32}, {i32, f64}, {i32, i32}, {i64, boolean}, {i64, f32}, {i64, f64}, {i64, i32}, {i64, i64}, {i64, variant},
-         {string, boolean}, {string, f32}, {string, f64}, {string, i32}, {string, i64}, {string, resource}});
+  pairs({"HashTable", "HashTableV2", "AnonymousHashTable"}, {{i32, f32},
+                                                             {i32, f64},
+                                                             {i32, i32},
+                                                             {i32, string},
+                                                             {i64, f32},
+                                                             {i64, f64},
+                                                             {i64, i32},
+                                                             {i64, i64},
+                                                             {i64, string},
+                                                             {string, boolean},
+                                                             {string, f32},
+                                                             {string, f64},
+                                                             {string, i32},
+                                                             {string, i64},
+                                                             {string, string}});
+  pairs({"MutableHashTable", "MutableHashTableV2", "AnonymousMutableHashTable"}, {{i32, f32},
+                                                                                  {i32, f64},
+                                                                                  {i32, i32},
+                                                                                  {i64, f32},
+                                                                                  {i64, f64},
+                                                                                  {i64, i32},
+                                                                                  {i64, i64},
+                                                                                  {i64, string},
+                                                                                  {i64, variant},
+                                                                                  {string, boolean},
+                                                                                  {string, f32},
+                                                                                  {string, f64},
+                                                                                  {string, i32},
+                                                                                  {string, i64}});
+  pairs({"MutableHashTableOfTensors", "MutableHashTableOfTensorsV2", "AnonymousMutableHashTableOfTensors"}, {{i32, f32},
+                                                                                                             {i32, f64},
+                                                                                                             {i32, i32},
+                                                                                                             {i64, f32},
+                                                                                                             {i64, f64},
+                                                                                                             {i64, i32},
+                                                                                                             {i64, i64},
+                                                                                                             {i64, string},
+                                                                                                             {string, boolean},
+                                                                                                             {string, f32},
+                                                                                                             {string, f64},
+                                                                                                             {string, i32},
+                                                                                                             {string, i64}});
+  pairs({"MutableDenseHashTable", "MutableDenseHashTableV2", "AnonymousMutableDenseHashTable"}, {{i32, f32},
+                                                                                                 {i32, f64},
+                                                                                                 {i32, i32},
+                                                                                                 {i64, boolean},
+                                                                                                 {i64, f32},
+                                                                                                 {i64, f64},
+                                                                                                 {i64, i32},
+                                                                                                 {i64, i64},
+                                                                                                 {i64, variant},
+                                                                                                 {string, boolean},
+                                                                                                 {string, f32},
+                                                                                                 {string, f64},
+                                                                                                 {string, i32},
+                                                                                                 {string, i64},
+                                                                                                 {string, resource}});
 }
 
 }  // namespace
@@ -132,13 +179,15 @@ void make_tables(Registry& ops) {
 void add_tables(Registry& ops) {
   make_tables(ops);
 
-  ops.add({"LookupTableFind", "LookupTableFindV2"}, [](Call& call, Step&, Shared<Table> table, Any keys, Any fallback, Attr<"Tout", DType> out) -> Status {
-    TRY(match_signature(call, {keys->dtype(), fallback->dtype()}, {table->facts().key, table->facts().value}, {*out}, {table->facts().value}));
-    TRY(table->check_find(keys.tensor, fallback.tensor));
-    TRY_ASSIGN(Tensor values, table->find(keys.tensor, fallback.tensor));
-    call.set(0, std::move(values));
-    return absl::OkStatus();
-  });
+  ops.add(
+      {"LookupTableFind", "LookupTableFindV2"},
+      [](Call& call, Step&, Shared<Table> table, Any keys, Any fallback, Attr<"Tout", DType> out) -> Status {
+        TRY(match_signature(call, {keys->dtype(), fallback->dtype()}, {table->facts().key, table->facts().value}, {*out}, {table->facts().value}));
+        TRY(table->check_find(keys.tensor, fallback.tensor));
+        TRY_ASSIGN(Tensor values, table->find(keys.tensor, fallback.tensor));
+        call.set(0, std::move(values));
+        return absl::OkStatus();
+      });
   ops.add({"LookupTableInsert", "LookupTableInsertV2"}, [](Call& call, Step&, Shared<Table> table, Any keys, Any values) -> Status {
     TRY(match_signature(call, {keys->dtype(), values->dtype()}, {table->facts().key, table->facts().value}, {}, {}));
     TRY(table->check_insert(keys.tensor, values.tensor));
@@ -155,13 +204,14 @@ void add_tables(Registry& ops) {
     return table->remove(keys.tensor);
   });
   ops.add({"LookupTableSize", "LookupTableSizeV2"}, [](Call& call, Step&, Shared<Table> table) { call.set_scalar<std::int64_t>(0, table->size()); });
-  ops.add({"LookupTableExport", "LookupTableExportV2"}, [](Call& call, Step&, Shared<Table> table, Attr<"Tkeys", DType> key, Attr<"Tvalues", DType> value) -> Status {
-    TRY(match_signature(call, {}, {}, {*key, *value}, {table->facts().key, table->facts().value}));
-    TRY_ASSIGN(auto all, table->list());
-    call.set(0, std::move(all.first));
-    call.set(1, std::move(all.second));
-    return absl::OkStatus();
-  });
+  ops.add({"LookupTableExport", "LookupTableExportV2"},
+          [](Call& call, Step&, Shared<Table> table, Attr<"Tkeys", DType> key, Attr<"Tvalues", DType> value) -> Status {
+            TRY(match_signature(call, {}, {}, {*key, *value}, {table->facts().key, table->facts().value}));
+            TRY_ASSIGN(auto all, table->list());
+            call.set(0, std::move(all.first));
+            call.set(1, std::move(all.second));
+            return absl::OkStatus();
+          });
 
   ops.add({"InitializeTable", "InitializeTableV2"}, [](Call& call, Step&, Shared<Table> table, Any keys, Any values) -> Status {
     TRY(check_initializer(call, *table, keys.tensor, values.tensor));

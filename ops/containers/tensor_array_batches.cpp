@@ -62,7 +62,8 @@ Status concat(Call& call, TensorArray& array, DType dtype, const PartialShape& e
     const auto rest = except0.known();
     if (!rest)
       return unimplemented(
-          "TensorArray has size zero, but element_shape_except0 {} is not fully defined. Currently only static shapes are supported when concatenating "
+          "TensorArray has size zero, but element_shape_except0 {} is not fully defined. Currently only static shapes are supported when "
+          "concatenating "
           "zero-size TensorArrays.",
           except0);
     call.set(0, stack_rows(dtype, *rest, {}));
@@ -83,10 +84,12 @@ Status concat(Call& call, TensorArray& array, DType dtype, const PartialShape& e
     if (i == 0) {
       rest = shape;
       if (!except0.compatible_with(rest))
-        return invalid("TensorArray was passed element_shape_except0 {} but index 0 has (excepting dimension 0) shape: {} which does not match.", except0, rest);
+        return invalid("TensorArray was passed element_shape_except0 {} but index 0 has (excepting dimension 0) shape: {} which does not match.",
+                       except0, rest);
     } else if (shape != rest) {
-      return invalid("TensorArray has inconsistent shapes.  Index 0 has (excepting dimension 0) shape: {} but index {} has (excepting dimension 0) shape: {}",
-                     rest, i, shape);
+      return invalid(
+          "TensorArray has inconsistent shapes.  Index 0 has (excepting dimension 0) shape: {} but index {} has (excepting dimension 0) shape: {}",
+          rest, i, shape);
     }
     values.push_back(std::move(value));
   }
@@ -116,7 +119,8 @@ Status scatter(TensorArray& array, const Indices& indices, const Tensor& value, 
     if (array.dynamic()) size = static_cast<std::int32_t>(std::max<std::int64_t>(size, rows));
     if (rows != size) return invalid("Input value must have first dimension equal to the array size ({} vs. {})", rows, size);
   } else {
-    if (static_cast<std::int64_t>(indices.size()) != rows) return invalid("Expected len(indices) == values.shape[0], but saw: {} vs. {}", indices.size(), rows);
+    if (static_cast<std::int64_t>(indices.size()) != rows)
+      return invalid("Expected len(indices) == values.shape[0], but saw: {} vs. {}", indices.size(), rows);
     const std::int32_t largest = indices.empty() ? -1 : *std::max_element(indices.begin(), indices.end());
     if (!array.dynamic() && largest >= size) return invalid("Max scatter index must be < array size ({} vs. {})", largest, size);
   }
@@ -134,12 +138,14 @@ Status split(TensorArray& array, const Tensor& value, const Tensor& lengths) {
   }
   if (value.rank() == 0) return invalid("Expected value to be at least a vector, but received shape: {}", value.shape());
   if (total != value.dim(0))
-    return invalid("Expected sum of lengths to be equal to values.shape[0], but sum of lengths is {} and value's shape is: {} ", total, value.shape());
+    return invalid("Expected sum of lengths to be equal to values.shape[0], but sum of lengths is {} and value's shape is: {} ", total,
+                   value.shape());
   TRY_ASSIGN(std::int32_t size, array.size());
   const auto count = static_cast<std::int32_t>(lengths.size());
   if (array.dynamic()) size = std::max(size, count);
   if (size != count)
-    return invalid("TensorArray's size is not equal to the size of lengths ({} vs. {}), and the TensorArray is not marked as dynamically resizeable.", size, count);
+    return invalid("TensorArray's size is not equal to the size of lengths ({} vs. {}), and the TensorArray is not marked as dynamically resizeable.",
+                   size, count);
   TRY(check_written(array, value.dtype()));
   std::int64_t at = 0;
   for (std::int32_t i = 0; i < count; ++i) {
@@ -154,14 +160,16 @@ Status split(TensorArray& array, const Tensor& value, const Tensor& lengths) {
 
 void add_tensor_array_batches(Registry& ops) {
   ops.add({"TensorArrayGather", "TensorArrayGatherV2", "TensorArrayGatherV3"},
-          [](Call& call, Step&, Shared<TensorArray> array, In<std::int32_t> at, Attr<"dtype", DType> dtype, Attr<"element_shape", PartialShape> element) -> Status {
+          [](Call& call, Step&, Shared<TensorArray> array, In<std::int32_t> at, Attr<"dtype", DType> dtype,
+             Attr<"element_shape", PartialShape> element) -> Status {
             TRY_ASSIGN(const Indices indices, indices_of(at.tensor));
             return gather(call, *array, indices, *dtype, *element);
           });
-  ops.add("TensorArrayPack", [](Call& call, Step&, Shared<TensorArray> array, Attr<"dtype", DType> dtype, Attr<"element_shape", PartialShape> element) -> Status {
-    TRY_ASSIGN(const Indices indices, all_indices(*array));
-    return gather(call, *array, indices, *dtype, *element);
-  });
+  ops.add("TensorArrayPack",
+          [](Call& call, Step&, Shared<TensorArray> array, Attr<"dtype", DType> dtype, Attr<"element_shape", PartialShape> element) -> Status {
+            TRY_ASSIGN(const Indices indices, all_indices(*array));
+            return gather(call, *array, indices, *dtype, *element);
+          });
   ops.add({"TensorArrayConcat", "TensorArrayConcatV2", "TensorArrayConcatV3"},
           [](Call& call, Step&, Shared<TensorArray> array, Attr<"dtype", DType> dtype, Attr<"element_shape_except0", PartialShape> rest) {
             return concat(call, *array, *dtype, *rest);

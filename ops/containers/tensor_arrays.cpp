@@ -79,12 +79,12 @@ Status check_written(const TensorArray& array, DType dtype) {
 }
 
 void add_tensor_arrays(Registry& ops) {
-  ops.add({"TensorArray", "TensorArrayV2", "TensorArrayV3"}, [](Call& call, Step& step, In<std::int32_t> size, State<Declaration> d) {
-    return open(call, step, *d, size.tensor);
-  });
-  ops.add({"TensorArrayGrad", "TensorArrayGradV2", "TensorArrayGradV3"}, [](Call& call, Step& step, Shared<TensorArray> array, Any flow, Attr<"source", std::string> source) {
-    return open_gradient(call, step, *array, *source, PartialShape(Shape{}), flow.tensor);
-  });
+  ops.add({"TensorArray", "TensorArrayV2", "TensorArrayV3"},
+          [](Call& call, Step& step, In<std::int32_t> size, State<Declaration> d) { return open(call, step, *d, size.tensor); });
+  ops.add({"TensorArrayGrad", "TensorArrayGradV2", "TensorArrayGradV3"},
+          [](Call& call, Step& step, Shared<TensorArray> array, Any flow, Attr<"source", std::string> source) {
+            return open_gradient(call, step, *array, *source, PartialShape(Shape{}), flow.tensor);
+          });
   ops.add("TensorArrayGradWithShape",
           [](Call& call, Step& step, Shared<TensorArray> array, Any flow, In<std::int32_t> before, Attr<"source", std::string> source) -> Status {
             if (before.dims() != 1) return invalid("shape must be a vector of {{int32,int64}}, got shape {}", before.shape());

@@ -19,7 +19,8 @@ Shape without_first(const Shape& shape) {
 
 /// The known shape of the elements that are wanted: by what is said of it, and by what is there.
 StatusOr<Shape> shape_of_elements(const TensorList& list, PartialShape shape, const char* doing) {
-  if (!shape.fully_known() && list.tensors.empty()) return invalid("Tried to {} elements of an empty list with non-fully-defined element_shape: {}", doing, shape);
+  if (!shape.fully_known() && list.tensors.empty())
+    return invalid("Tried to {} elements of an empty list with non-fully-defined element_shape: {}", doing, shape);
   if (!shape.fully_known()) {
     for (const Tensor& t : list.tensors)
       if (t.valid()) {
@@ -117,18 +118,20 @@ Status from_tensor(Call& call, const Tensor& t, const Tensor& shape) {
 }  // namespace
 
 void add_tensor_list_batches(Registry& ops) {
-  ops.add("TensorListStack", [](Call& call, ListIn list, Any shape, Attr<"element_dtype", DType> dtype, Attr<"num_elements", std::int64_t> size) -> Status {
-    TRY(check_op_type(list.list, *dtype));
-    if (*size != -1 && *size != static_cast<std::int64_t>(list->tensors.size()))
-      return invalid("Operation expected a list with {} elements but got a list with {} elements.", *size, list->tensors.size());
-    return stack(call, list.list, nullptr, shape.tensor, *dtype);
-  });
+  ops.add("TensorListStack",
+          [](Call& call, ListIn list, Any shape, Attr<"element_dtype", DType> dtype, Attr<"num_elements", std::int64_t> size) -> Status {
+            TRY(check_op_type(list.list, *dtype));
+            if (*size != -1 && *size != static_cast<std::int64_t>(list->tensors.size()))
+              return invalid("Operation expected a list with {} elements but got a list with {} elements.", *size, list->tensors.size());
+            return stack(call, list.list, nullptr, shape.tensor, *dtype);
+          });
   ops.add("TensorListGather", [](Call& call, ListIn list, In<std::int32_t> at, Any shape, Attr<"element_dtype", DType> dtype) {
     const std::vector<std::int32_t> indices(at.values().begin(), at.values().end());
     return stack(call, list.list, &indices, shape.tensor, *dtype);
   });
   ops.add("TensorListFromTensor", [](Call& call, Any t, Any shape) { return from_tensor(call, t.tensor, shape.tensor); });
-  ops.add("TensorListScatter", [](Call& call, Any t, In<std::int32_t> indices, Any shape) { return scatter_new(call, t.tensor, indices.tensor, shape.tensor, -1); });
+  ops.add("TensorListScatter",
+          [](Call& call, Any t, In<std::int32_t> indices, Any shape) { return scatter_new(call, t.tensor, indices.tensor, shape.tensor, -1); });
   ops.add("TensorListScatterV2", [](Call& call, Any t, In<std::int32_t> indices, Any shape, In<std::int32_t> size) -> Status {
     if (size.size() != 1) return invalid("num_elements must be a scalar, got shape {}", size.shape());
     return scatter_new(call, t.tensor, indices.tensor, shape.tensor, size[0]);

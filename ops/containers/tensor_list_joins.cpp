@@ -27,7 +27,8 @@ Status concat(Call& call, const TensorList& list, PartialShape element, const Te
   if (list.dtype != dtype) return invalid("Invalid data types; op elements {} but list elements {}", name_of(dtype), name_of(list.dtype));
   TRY_ASSIGN(element, merge_shapes(element, list.element));
   if (element.rank() == 0 && !leading)
-    return invalid("Trying to concat list with only uninitialized tensors but element_shape_except_first_dim is not fully defined: {}", PartialShape());
+    return invalid("Trying to concat list with only uninitialized tensors but element_shape_except_first_dim is not fully defined: {}",
+                   PartialShape());
   if (element.rank() == 0) return invalid("Concat requires elements to be at least vectors, found scalars instead.");
   TRY_ASSIGN(const PartialShape tail, tail_of(list, element));
   const auto rest = tail.known();
@@ -105,7 +106,8 @@ Status concat_lists(Call& call, const Tensor& a, const Tensor& b, DType dtype) {
     TRY_ASSIGN(const TensorList* x, list_in_row(a, i, "input_a"));
     TRY_ASSIGN(const TensorList* y, list_in_row(b, i, "input_b"));
     for (const auto& [which, list] : {std::pair{'a', x}, {'b', y}})
-      if (list->dtype != dtype) return invalid("input_{}[{}].dtype != element_dtype.  Saw: {} vs. {}", which, i, name_of(list->dtype), name_of(dtype));
+      if (list->dtype != dtype)
+        return invalid("input_{}[{}].dtype != element_dtype.  Saw: {} vs. {}", which, i, name_of(list->dtype), name_of(dtype));
     if (x->element != y->element)
       return invalid("input_a and input_b TensorList element shapes are not identical at index {}.  Saw {} vs. {}", i, x->element, y->element);
     auto joined = std::make_shared<TensorList>(*x);
@@ -128,8 +130,10 @@ Status push_back_batch(Call& call, const Tensor& lists, const Tensor& t, DType d
     const TensorList* list = list_in(lists.data<Variant>()[i]);
     if (!list) return invalid("Input handle at index {} is not a list. Saw: '{}'", i, show_variant(lists.data<Variant>()[i]));
     if (!list->element.compatible_with(row))
-      return invalid("Tried to append a tensor with incompatible shape to a list at index {}. Op element shape: {} list shape: {}", i, row, list->element);
-    if (list->dtype != dtype) return invalid("Invalid data type at index {}; op elements {} but list elements {}", i, name_of(dtype), name_of(list->dtype));
+      return invalid("Tried to append a tensor with incompatible shape to a list at index {}. Op element shape: {} list shape: {}", i, row,
+                     list->element);
+    if (list->dtype != dtype)
+      return invalid("Invalid data type at index {}; op elements {} but list elements {}", i, name_of(dtype), name_of(list->dtype));
     auto longer = std::make_shared<TensorList>(*list);
     longer->tensors.push_back(row_of(t, i));
     out.mutable_data<Variant>()[i].value = std::move(longer);
@@ -142,7 +146,8 @@ StatusOr<Tensor> add(const Tensor& a, const Tensor& b, std::size_t position) {
   if (!a.valid()) return b;
   if (!b.valid()) return a;
   if (a.shape() != b.shape())
-    return invalid("Trying to add two tensors with incompatible element shapes. One is {} and the other is {} in position {}", a.shape(), b.shape(), position);
+    return invalid("Trying to add two tensors with incompatible element shapes. One is {} and the other is {} in position {}", a.shape(), b.shape(),
+                   position);
   return add_tensors(a, b);
 }
 
@@ -186,8 +191,10 @@ void add_tensor_list_joins(Registry& ops) {
     TRY_ASSIGN(const PartialShape element, shape_from_tensor(shape.tensor));
     return concat(call, list.list, element, &leading.tensor, *dtype);
   });
-  ops.add("TensorListSplit", [](Call& call, Any t, Any shape, In<std::int64_t> lengths) { return split(call, t.tensor, shape.tensor, lengths.tensor); });
-  ops.add("TensorListConcatLists", [](Call& call, Any a, Any b, Attr<"element_dtype", DType> dtype) { return concat_lists(call, a.tensor, b.tensor, *dtype); });
+  ops.add("TensorListSplit",
+          [](Call& call, Any t, Any shape, In<std::int64_t> lengths) { return split(call, t.tensor, shape.tensor, lengths.tensor); });
+  ops.add("TensorListConcatLists",
+          [](Call& call, Any a, Any b, Attr<"element_dtype", DType> dtype) { return concat_lists(call, a.tensor, b.tensor, *dtype); });
   ops.add("TensorListPushBackBatch", [](Call& call, In<Variant> lists, Any t, Attr<"element_dtype", DType> dtype) {
     return push_back_batch(call, lists.tensor, t.tensor, *dtype);
   });

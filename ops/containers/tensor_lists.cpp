@@ -8,7 +8,9 @@
 
 namespace troupe {
 
-std::string show_variant(const Variant& variant) { return variant.value ? fmt::format("Variant<type: {} value: ?>", variant.value->type_name()) : "<unregistered>"; }
+std::string show_variant(const Variant& variant) {
+  return variant.value ? fmt::format("Variant<type: {} value: ?>", variant.value->type_name()) : "<unregistered>";
+}
 
 StatusOr<const TensorList*> list_at(const Call& call, int input) {
   const Tensor& t = call.in(input);
@@ -94,7 +96,8 @@ Status set_item(Call& call, const TensorList& list, const Tensor& index, const T
   const auto size = static_cast<std::int64_t>(list.tensors.size());
   if (at < 0 || (at >= size && !resize)) return invalid("Trying to modify element {} in a list with {} elements.", at, size);
   if (!list.element.compatible_with(item.shape()))
-    return invalid("Tried to set a tensor with incompatible shape at a list index. Item element shape: {} list shape: {}", item.shape(), list.element);
+    return invalid("Tried to set a tensor with incompatible shape at a list index. Item element shape: {} list shape: {}", item.shape(),
+                   list.element);
   TensorList& changed = list_to_change(call, 0, 0);
   if (at >= size) changed.tensors.resize(static_cast<std::size_t>(at) + 1);
   changed.tensors[static_cast<std::size_t>(at)] = item;
@@ -139,7 +142,8 @@ void add_tensor_lists(Registry& ops) {
     return absl::OkStatus();
   });
 
-  ops.add("TensorListPushBack", [](Call& call, ListIn list, Any item, Attr<"element_dtype", DType> dtype) { return push_back(call, list.list, item.tensor, *dtype); });
+  ops.add("TensorListPushBack",
+          [](Call& call, ListIn list, Any item, Attr<"element_dtype", DType> dtype) { return push_back(call, list.list, item.tensor, *dtype); });
   ops.add("TensorListPopBack", [](Call& call, ListIn list, Any shape, Attr<"element_dtype", DType> dtype) -> Status {
     TRY(check_op_type(list.list, *dtype));
     if (list->tensors.empty()) return invalid("Trying to pop from an empty list.");
@@ -157,10 +161,9 @@ void add_tensor_lists(Registry& ops) {
     call.set(0, std::move(item));
     return absl::OkStatus();
   });
-  ops.add("TensorListSetItem", [](Call& call, ListIn list, In<std::int32_t> index, Any item, Attr<"element_dtype", DType> dtype,
-                                  Attr<"resize_if_index_out_of_bounds", bool> resize) {
-    return set_item(call, list.list, index.tensor, item.tensor, *dtype, *resize);
-  });
+  ops.add("TensorListSetItem",
+          [](Call& call, ListIn list, In<std::int32_t> index, Any item, Attr<"element_dtype", DType> dtype,
+             Attr<"resize_if_index_out_of_bounds", bool> resize) { return set_item(call, list.list, index.tensor, item.tensor, *dtype, *resize); });
 }
 
 }  // namespace troupe

@@ -22,7 +22,8 @@ std::vector<Tensor> tensors_of(const List& list) {
 }
 
 Status set_outputs(Call& call, std::vector<Tensor> results) {
-  if (static_cast<int>(results.size()) != call.outputs()) return invalid("A function gave {} results where {} were expected", results.size(), call.outputs());
+  if (static_cast<int>(results.size()) != call.outputs())
+    return invalid("A function gave {} results where {} were expected", results.size(), call.outputs());
   for (std::size_t i = 0; i < results.size(); ++i) call.set(static_cast<int>(i), std::move(results[i]));
   return absl::OkStatus();
 }
@@ -70,7 +71,8 @@ class RunningLoop : public std::enable_shared_from_this<RunningLoop> {
     testing_ = false;
   }
   void stepped(std::vector<Tensor> results) {
-    if (results.size() != variables_.size()) return end(invalid("While loop body returned {} arguments. Expected: {}", results.size(), variables_.size()));
+    if (results.size() != variables_.size())
+      return end(invalid("While loop body returned {} arguments. Expected: {}", results.size(), variables_.size()));
     if (step_.cancellation && step_.cancellation->cancelled()) return end(cancelled("Loop execution was cancelled."));
     variables_ = std::move(results);
     testing_ = true;
@@ -93,7 +95,8 @@ class RunningLoop : public std::enable_shared_from_this<RunningLoop> {
 /// A loop over a range of numbers.
 class RunningFor : public std::enable_shared_from_this<RunningFor> {
  public:
-  RunningFor(Call& call, Step& step, const wire::NameAttrList& body, std::int32_t start, std::int32_t limit, std::int32_t delta, std::vector<Tensor> state, Done done)
+  RunningFor(Call& call, Step& step, const wire::NameAttrList& body, std::int32_t start, std::int32_t limit, std::int32_t delta,
+             std::vector<Tensor> state, Done done)
       : call_(call), step_(step), body_(body), at_(start), limit_(limit), delta_(delta), state_(std::move(state)), done_(std::move(done)) {}
 
   void turn() {
@@ -153,22 +156,25 @@ void add_functional(Registry& ops) {
     if (!taken.ok()) return done(taken.status());
     call_into_outputs(call, step, *taken ? *then_branch : *else_branch, tensors_of(args), std::move(done));
   });
-  ops.add({"Case", "StatelessCase"}, [](Call& call, Step& step, Scalar<std::int32_t> index, List args, Attr<"branches", std::vector<wire::NameAttrList>> branches, Done done) {
-    if (branches->empty()) return done(invalid("There are no branches"));
-    const auto last = static_cast<std::int32_t>(branches->size()) - 1;
-    const std::int32_t chosen = *index < 0 || *index > last ? last : *index;
-    call_into_outputs(call, step, (*branches)[static_cast<std::size_t>(chosen)], tensors_of(args), std::move(done));
-  });
-  ops.add({"While", "StatelessWhile"}, [](Call& call, Step& step, List args, Attr<"cond", wire::NameAttrList> test, Attr<"body", wire::NameAttrList> body, Done done) {
-    std::make_shared<RunningLoop>(call, step, *test, *body, tensors_of(args), std::move(done))->turn();
-  });
+  ops.add({"Case", "StatelessCase"},
+          [](Call& call, Step& step, Scalar<std::int32_t> index, List args, Attr<"branches", std::vector<wire::NameAttrList>> branches, Done done) {
+            if (branches->empty()) return done(invalid("There are no branches"));
+            const auto last = static_cast<std::int32_t>(branches->size()) - 1;
+            const std::int32_t chosen = *index < 0 || *index > last ? last : *index;
+            call_into_outputs(call, step, (*branches)[static_cast<std::size_t>(chosen)], tensors_of(args), std::move(done));
+          });
+  ops.add({"While", "StatelessWhile"},
+          [](Call& call, Step& step, List args, Attr<"cond", wire::NameAttrList> test, Attr<"body", wire::NameAttrList> body, Done done) {
+            std::make_shared<RunningLoop>(call, step, *test, *body, tensors_of(args), std::move(done))->turn();
+          });
   ops.add("For", [](Call& call, Step& step, Scalar<std::int32_t> start, Scalar<std::int32_t> limit, Scalar<std::int32_t> delta, List args,
                     Attr<"body", wire::NameAttrList> body, Done done) {
     if ((*delta > 0 && *start > *limit) || (*delta < 0 && *start < *limit) || *delta == 0)
       return done(invalid("Invalid start/limit/delta: {} {} {}", *start, *limit, *delta));
     std::make_shared<RunningFor>(call, step, *body, *start, *limit, *delta, tensors_of(args), std::move(done))->turn();
   });
-  ops.add("SymbolicGradient", [](Call&, Attr<"f", wire::NameAttrList> f) { return unimplemented("The gradient of function {} cannot be made at run time", f->name()); });
+  ops.add("SymbolicGradient",
+          [](Call&, Attr<"f", wire::NameAttrList> f) { return unimplemented("The gradient of function {} cannot be made at run time", f->name()); });
 
   ops.add("ToBool", [](Call& call, Any value) -> Status {
     TRY_ASSIGN(const bool truth, truth_of(value.tensor));

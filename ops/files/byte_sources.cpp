@@ -125,8 +125,7 @@ class InflatedSource final : public ByteSource {
     stream_.avail_out = static_cast<uInt>(out_.size());
     const int result = inflate(&stream_, Z_SYNC_FLUSH);
     if (result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR) {
-      return stream_.msg ? data_loss("inflate() failed with error {}: {}", result, stream_.msg)
-                         : data_loss("inflate() failed with error {}", result);
+      return stream_.msg ? data_loss("inflate() failed with error {}: {}", result, stream_.msg) : data_loss("inflate() failed with error {}", result);
     }
     ended_ = result == Z_STREAM_END;
     filled_ = out_.size() - stream_.avail_out;

@@ -67,13 +67,13 @@ StatusOr<std::size_t> RandomFile::read(std::uint64_t offset, char* to, std::size
 }
 
 StatusOr<std::uint64_t> RandomFile::size() const {
-  struct stat facts{};
+  struct stat facts {};
   if (::fstat(file_, &facts) != 0) return errno_status(name_, errno);
   return static_cast<std::uint64_t>(facts.st_size);
 }
 
 StatusOr<std::uint64_t> file_size(const std::string& name) {
-  struct stat facts{};
+  struct stat facts {};
   TRY(on_path(name, [&](const char* path) { return ::stat(path, &facts); }));
   return static_cast<std::uint64_t>(facts.st_size);
 }
@@ -83,7 +83,7 @@ bool file_exists(const std::string& name) {
 }
 
 bool is_directory(const std::string& name) {
-  struct stat facts{};
+  struct stat facts {};
   return on_path(name, [&](const char* path) { return ::stat(path, &facts); }).ok() && S_ISDIR(facts.st_mode);
 }
 

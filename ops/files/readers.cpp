@@ -66,8 +66,8 @@ struct Declaration {
 }  // namespace
 
 void add_readers(Registry& ops) {
-  ops.add({"IdentityReader", "IdentityReaderV2", "WholeFileReader", "WholeFileReaderV2", "TextLineReader", "TextLineReaderV2",
-           "TFRecordReader", "TFRecordReaderV2", "FixedLengthRecordReader", "FixedLengthRecordReaderV2"},
+  ops.add({"IdentityReader", "IdentityReaderV2", "WholeFileReader", "WholeFileReaderV2", "TextLineReader", "TextLineReaderV2", "TFRecordReader",
+           "TFRecordReaderV2", "FixedLengthRecordReader", "FixedLengthRecordReaderV2"},
           [](Call& call, Step& step, State<Declaration> d) {
             const auto make = [&]() -> StatusOr<std::shared_ptr<Reader>> { return std::make_shared<Reader>(d->title, d->stream()); };
             return d->exit.open<Reader>(call, step, make, [](const Reader&) { return absl::OkStatus(); });

@@ -147,8 +147,7 @@ StatusOr<RecordWriter> RecordWriter::create(const std::string& file, Compression
   auto sink = std::make_unique<Sink>(file, opened);
   if (compression != Compression::none) {
     const int bits = compression == Compression::gzip ? MAX_WBITS + 16 : MAX_WBITS;
-    if (deflateInit2(&sink->stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, bits, 9, Z_DEFAULT_STRATEGY) != Z_OK)
-      return internal("deflateInit failed");
+    if (deflateInit2(&sink->stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, bits, 9, Z_DEFAULT_STRATEGY) != Z_OK) return internal("deflateInit failed");
     sink->deflates = true;
   }
   return RecordWriter(std::move(sink));

@@ -31,9 +31,8 @@ StatusOr<Pixels<std::uint8_t>> decode_bmp(std::string_view file, int channels) {
   if (header < 0) return invalid("header size must be nonnegative, got {}", header);
   Pixels<std::uint8_t> image;
   const std::int64_t rows = std::abs(height), stride = (static_cast<std::int64_t>(width) * own + 3) / 4 * 4;
-  const std::int64_t last = rows * stride, needed = header + last;
-  if (static_cast<std::int64_t>(file.size()) < needed)
-    return invalid("Incomplete bmp content, requires at least {} bytes, got {} bytes", needed, file.size());
+  const std::int64_t rest = static_cast<std::int64_t>(file.size()) - header - rows * stride;
+  if (rest != 0) return invalid("Input size should match (header_size + row_size * abs_height) but they differ by {}", rest);
   TRY(image.resize(rows, width, own));
   // Positive heights are stored from the bottom up; colours come as blue, green, red.
   for (std::int64_t y = 0; y < rows; ++y) {

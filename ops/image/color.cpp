@@ -90,7 +90,8 @@ Triple<float> turn_hue(const Triple<float>& rgb, float delta) {
 void add_color(Registry& ops) {
   ops.add("RGBToHSV", floats{}, []<class T>(Call& call, In<T> x) { return convert(call, x, to_hsv<Wide<T>>); });
   ops.add("HSVToRGB", floats{}, []<class T>(Call& call, In<T> x) { return convert(call, x, to_rgb<Wide<T>>); });
-  ops.add("AdjustContrastv2", types<float>{}, []<class T>(Call& call, In<T> image, In<float> factor) { return adjust_contrast(call, image, factor); });
+  ops.add("AdjustContrastv2", types<float>{},
+          []<class T>(Call& call, In<T> image, In<float> factor) { return adjust_contrast(call, image, factor); });
   ops.add("AdjustHue", types<float>{}, []<class T>(Call& call, In<T> image, In<float> delta) -> Status {
     TRY(check_image(image, delta, "delta", true));
     map_pixels(image, call.alloc<T>(0, image.shape()), [&](const Triple<float>& rgb) { return turn_hue(rgb, delta[0]); });

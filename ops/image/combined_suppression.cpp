@@ -41,7 +41,8 @@ void detect(const float* boxes, const float* scores, const Sizes& s, std::int64_
   std::vector<std::int64_t> order;
   for (std::int64_t i = 0; i < s.boxes; ++i)
     if (scores[i * s.kinds + kind] > rules.score_threshold) order.push_back(i);
-  std::stable_sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) { return scores[a * s.kinds + kind] > scores[b * s.kinds + kind]; });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::int64_t a, std::int64_t b) { return scores[a * s.kinds + kind] > scores[b * s.kinds + kind]; });
   const std::size_t first = found.size();
   for (std::int64_t i : order) {
     if (static_cast<std::int64_t>(found.size() - first) >= std::min(rules.per_class, s.boxes)) return;
@@ -69,7 +70,8 @@ StatusOr<Sizes> check_shapes(const Shape& boxes, const Shape& scores) {
 
 void store(Call& call, const std::vector<std::vector<Detection>>& images, std::int64_t size, bool clip) {
   const auto batch = static_cast<std::int64_t>(images.size());
-  float *boxes = call.alloc<float>(0, Shape{batch, size, 4}), *scores = call.alloc<float>(1, Shape{batch, size}), *kinds = call.alloc<float>(2, Shape{batch, size});
+  float *boxes = call.alloc<float>(0, Shape{batch, size, 4}), *scores = call.alloc<float>(1, Shape{batch, size}),
+        *kinds = call.alloc<float>(2, Shape{batch, size});
   std::int32_t* valid = call.alloc<std::int32_t>(3, Shape{batch});
   std::fill_n(boxes, batch * size * 4, 0.0f);
   std::fill_n(scores, batch * size, 0.0f);
@@ -78,7 +80,8 @@ void store(Call& call, const std::vector<std::vector<Detection>>& images, std::i
     const std::int64_t count = std::min(static_cast<std::int64_t>(found.size()), size);
     for (std::int64_t i = 0; i < count; ++i) {
       const Detection& d = found[static_cast<std::size_t>(i)];
-      for (int k = 0; k < 4; ++k) boxes[i * 4 + k] = clip ? std::max(std::min(d.box[static_cast<std::size_t>(k)], 1.0f), 0.0f) : d.box[static_cast<std::size_t>(k)];
+      for (int k = 0; k < 4; ++k)
+        boxes[i * 4 + k] = clip ? std::max(std::min(d.box[static_cast<std::size_t>(k)], 1.0f), 0.0f) : d.box[static_cast<std::size_t>(k)];
       scores[i] = d.score;
       kinds[i] = static_cast<float>(d.kind);
     }

@@ -103,7 +103,8 @@ void crop(const Crops& s, const T* images, const In<float>& boxes, const In<std:
 }
 
 template <class T>
-Status crop_and_resize(Call& call, const In<T>& image, const In<float>& boxes, const In<std::int32_t>& indices, const In<std::int32_t>& size, bool bilinear, float outside) {
+Status crop_and_resize(Call& call, const In<T>& image, const In<float>& boxes, const In<std::int32_t>& indices, const In<std::int32_t>& size,
+                       bool bilinear, float outside) {
   if (image.dims() != 4) return invalid("input image must be 4-D{}", image.shape());
   Crops s{image.dim(0), image.dim(1), image.dim(2), image.dim(3), 0, 0, 0};
   if (s.height <= 0 || s.width <= 0) return invalid("image dimensions must be positive");
@@ -128,7 +129,8 @@ StatusOr<Crops> gradient_sizes(const In<float>& gradient) {
 }
 
 template <class T>
-Status image_gradient(Call& call, const In<float>& gradient, const In<float>& boxes, const In<std::int32_t>& indices, const In<std::int32_t>& size, bool bilinear) {
+Status image_gradient(Call& call, const In<float>& gradient, const In<float>& boxes, const In<std::int32_t>& indices, const In<std::int32_t>& size,
+                      bool bilinear) {
   TRY_ASSIGN(auto s, gradient_sizes(gradient));
   TRY(check_boxes(boxes, indices));
   if (indices.size() != s.boxes) return invalid("boxes and grads have incompatible shape");
@@ -151,18 +153,18 @@ Status image_gradient(Call& call, const In<float>& gradient, const In<float>& bo
       for (std::int64_t x = 0; x < s.crop_width; ++x, g += s.depth) {
         const auto in_y = box.y.source(y), in_x = box.x.source(x);
         if (!in_y || !in_x) continue;
-        const auto add = [&](std::int64_t at, float share) {
-          for (std::int64_t d = 0; d < s.depth; ++d) sums[static_cast<std::size_t>(at + d)] += g[d] * share;
+        const auto add = [&](std::int64_t at, float down, float across) {
+          for (std::int64_t d = 0; d < s.depth; ++d) sums[static_cast<std::size_t>(at + d)] += g[d] * down * across;
         };
         if (!bilinear) {
-          add(nearest(s, box.image, *in_y, *in_x), 1);
+          add(nearest(s, box.image, *in_y, *in_x), 1, 1);
           continue;
         }
         const Corners c(s, box.image, *in_y, *in_x);
-        add(c.top_left, (1 - c.y) * (1 - c.x));
-        add(c.top_right, (1 - c.y) * c.x);
-        add(c.bottom_left, c.y * (1 - c.x));
-        add(c.bottom_right, c.y * c.x);
+        add(c.top_left, 1 - c.y, 1 - c.x);
+        add(c.top_right, 1 - c.y, c.x);
+        add(c.bottom_left, c.y, 1 - c.x);
+        add(c.bottom_right, c.y, c.x);
       }
   }
   for (std::size_t i = 0; i < sums.size(); ++i) out[i] = static_cast<T>(sums[i]);
@@ -186,7 +188,8 @@ Status box_gradient(Call& call, const In<float>& gradient, const In<T>& image, c
   for (std::int64_t b = 0; b < s.boxes; ++b, out += 4) {
     const Box box = box_at(s, boxes, indices, b);
     const float h = static_cast<float>(s.height - 1), w = static_cast<float>(s.width - 1);
-    const float y_ratio = s.crop_height > 1 ? h / static_cast<float>(s.crop_height - 1) : 0, x_ratio = s.crop_width > 1 ? w / static_cast<float>(s.crop_width - 1) : 0;
+    const float y_ratio = s.crop_height > 1 ? h / static_cast<float>(s.crop_height - 1) : 0,
+                x_ratio = s.crop_width > 1 ? w / static_cast<float>(s.crop_width - 1) : 0;
     double sums[4] = {0, 0, 0, 0};
     for (std::int64_t y = 0; y < s.crop_height; ++y)
       for (std::int64_t x = 0; x < s.crop_width; ++x, g += s.depth) {
@@ -213,11 +216,12 @@ Status box_gradient(Call& call, const In<float>& gradient, const In<T>& image, c
 void add_crop_and_resize(Registry& ops) {
   ops.add("CropAndResize", reals{},
           []<class T>(Call& call, In<T> image, In<float> boxes, In<std::int32_t> indices, In<std::int32_t> size, Attr<"method", std::string> method,
-                      Attr<"extrapolation_value", float> outside) { return crop_and_resize(call, image, boxes, indices, size, *method == "bilinear", *outside); });
-  ops.add("CropAndResizeGradImage", types<half, float, double>{},
-          []<class T>(Call& call, In<float> gradient, In<float> boxes, In<std::int32_t> indices, In<std::int32_t> size, Gives<T>, Attr<"method", std::string> method) {
-            return image_gradient<T>(call, gradient, boxes, indices, size, *method == "bilinear");
+                      Attr<"extrapolation_value", float> outside) {
+            return crop_and_resize(call, image, boxes, indices, size, *method == "bilinear", *outside);
           });
+  ops.add("CropAndResizeGradImage", types<half, float, double>{},
+          []<class T>(Call& call, In<float> gradient, In<float> boxes, In<std::int32_t> indices, In<std::int32_t> size, Gives<T>,
+                      Attr<"method", std::string> method) { return image_gradient<T>(call, gradient, boxes, indices, size, *method == "bilinear"); });
   ops.add("CropAndResizeGradBoxes", reals{}, []<class T>(Call& call, In<float> gradient, In<T> image, In<float> boxes, In<std::int32_t> indices) {
     return box_gradient(call, gradient, image, boxes, indices);
   });

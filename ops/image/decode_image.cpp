@@ -72,7 +72,8 @@ void store(Call& call, const Pixels<Sample>& image, DType dtype, bool with_frame
   constexpr bool wide = sizeof(Sample) == 2;
   if (dtype == DType::u8) {
     std::uint8_t* out = call.alloc<std::uint8_t>(0, shape);
-    std::transform(image.samples.begin(), image.samples.begin() + static_cast<std::ptrdiff_t>(count), out, [](Sample v) { return static_cast<std::uint8_t>(wide ? v >> 8 : v); });
+    std::transform(image.samples.begin(), image.samples.begin() + static_cast<std::ptrdiff_t>(count), out,
+                   [](Sample v) { return static_cast<std::uint8_t>(wide ? v >> 8 : v); });
   } else if (dtype == DType::u16) {
     std::uint16_t* out = call.alloc<std::uint16_t>(0, shape);
     for (std::size_t i = 0; i < count; ++i) out[i] = static_cast<std::uint16_t>(wide ? image.samples[i] : image.samples[i] << 8);
@@ -124,7 +125,7 @@ Status decode(Call& call, const In<std::string>& contents, const Decoding& d) {
   if (format == Format::unknown) return invalid("Unknown image file format. One of JPEG, PNG, GIF, BMP required.");
   const auto at = static_cast<std::size_t>(format);
   if (d.op == "DecodeBmp" && format != Format::bmp) {
-    if (format == Format::png) TRY(decode_png<std::uint8_t>(file, 0).status());
+    if (format == Format::png) TRY(check_png(file, d.jpeg.channels));
     return invalid("Trying to decode {} format using DecodeBmp op. Use `{}` or `decode_image` instead.", format_names[at], decoder_names[at]);
   }
   switch (format) {
@@ -133,6 +134,7 @@ Status decode(Call& call, const In<std::string>& contents, const Decoding& d) {
     case Format::gif: return decode_as_gif(call, file, d);
     default: break;
   }
+  if (d.jpeg.channels == 1) return invalid("`channels` must be 0, 3 or 4 for BMP, but got {}", d.jpeg.channels);
   if (d.op != "DecodeBmp" && d.op != "DecodeImage")
     return invalid("Trying to decode BMP format using a wrong op. Use `decode_bmp` or `decode_image` instead. Op used: {}", d.op);
   TRY_ASSIGN(auto image, decode_bmp(file, d.jpeg.channels));
@@ -144,19 +146,17 @@ Status decode_crop(Call& call, const In<std::string>& contents, const In<std::in
   TRY_ASSIGN(auto file, contents_of(contents));
   const Format format = format_of(file);
   if (format == Format::unknown) return invalid("Unknown image file format. One of JPEG, PNG, GIF, BMP required.");
-  if (format == Format::png) TRY(decode_png<std::uint8_t>(file, 0).status());
+  if (format == Format::png) TRY(check_png(file, d.jpeg.channels));
   if (format != Format::jpeg)
     return invalid("DecodeAndCropJpeg operation can run on JPEG only, but detected {}.", format_names[static_cast<std::size_t>(format)]);
   if (d.jpeg.channels == 4) return invalid("JPEG does not support 4 channels");
   if (window.dims() != 1) return invalid("crop_window must be 1-D, got shape {}", window.shape());
   if (window.size() != 4) return invalid("crop_size must have four elements {}", window.shape());
-  const auto image = decode_jpeg(file, d.jpeg);
-  const std::int64_t y = window[0], x = window[1], height = window[2], width = window[3];
-  if (!image || y < 0 || x < 0 || height <= 0 || width <= 0 || y + height > image->height || x + width > image->width)
-    return invalid("jpeg::Uncompress failed. Invalid JPEG data or crop window.");
-  std::uint8_t* out = call.alloc<std::uint8_t>(0, Shape{height, width, image->channels});
-  for (std::int64_t r = 0; r < height; ++r)
-    out = std::copy_n(image->samples.data() + (y + r) * image->row() + x * image->channels, width * image->channels, out);
+  JpegReading reading = d.jpeg;
+  reading.crop = JpegCrop{window[0], window[1], window[2], window[3]};
+  const auto image = decode_jpeg(file, reading);
+  if (!image) return invalid("jpeg::Uncompress failed. Invalid JPEG data or crop window.");
+  store(call, *image, DType::u8, false);
   return absl::OkStatus();
 }
 

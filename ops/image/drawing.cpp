@@ -13,8 +13,16 @@ namespace {
 using Color = std::array<float, 4>;
 
 // Yellow, blue, red, lime, purple, olive, maroon, navy, aqua, fuchsia.
-constexpr std::array<Color, 10> palette = {{{1, 1, 0, 1}, {0, 0, 1, 1}, {1, 0, 0, 1}, {0, 1, 0, 1}, {0.5, 0, 0.5, 1}, {0.5, 0.5, 0, 1}, {0.5, 0, 0, 1},
-                                            {0, 0, 0.5, 1}, {0, 1, 1, 1}, {1, 0, 1, 1}}};
+constexpr std::array<Color, 10> palette = {{{1, 1, 0, 1},
+                                            {0, 0, 1, 1},
+                                            {1, 0, 0, 1},
+                                            {0, 1, 0, 1},
+                                            {0.5, 0, 0.5, 1},
+                                            {0.5, 0.5, 0, 1},
+                                            {0.5, 0, 0, 1},
+                                            {0, 0, 0.5, 1},
+                                            {0, 1, 1, 1},
+                                            {1, 0, 1, 1}}};
 
 Status check_drawing(const Shape& images, const Shape& boxes) {
   if (images.rank() != 4) return invalid("The rank of the images should be 4");
@@ -30,8 +38,10 @@ Status check_drawing(const Shape& images, const Shape& boxes) {
 struct Span {
   std::int64_t first, last, inside_first, inside_last;
   Span(float from, float to, std::int64_t size)
-      : first(static_cast<std::int64_t>(from * static_cast<float>(size - 1))), last(static_cast<std::int64_t>(to * static_cast<float>(size - 1))),
-        inside_first(std::max<std::int64_t>(first, 0)), inside_last(std::min(last, size - 1)) {}
+      : first(static_cast<std::int64_t>(from * static_cast<float>(size - 1))),
+        last(static_cast<std::int64_t>(to * static_cast<float>(size - 1))),
+        inside_first(std::max<std::int64_t>(first, 0)),
+        inside_last(std::min(last, size - 1)) {}
   bool outside(std::int64_t size) const { return first > last || first >= size || last < 0; }
 };
 
@@ -60,7 +70,8 @@ Status draw_all(Call& call, const In<T>& images, const In<float>& boxes, const I
   const std::int64_t height = images.dim(1), width = images.dim(2), depth = images.dim(3);
   const bool own = colors && colors->size() > 0;
   if (own && colors->dims() != 2) return invalid("colors must be a 2-D matrix, got {}", colors->shape());
-  if (own && colors->dim(1) < depth) return invalid("colors must have equal or more channels than the image provided: {} vs. {}", colors->dim(1), depth);
+  if (own && colors->dim(1) < depth)
+    return invalid("colors must have equal or more channels than the image provided: {} vs. {}", colors->dim(1), depth);
   const T* in = images.data();
   T* out = call.alloc_over<T>(0, images.index, images.shape());
   if (out != in) std::copy_n(in, images.size(), out);
@@ -83,17 +94,16 @@ struct Glimpse {
   std::int64_t begin(float offset, std::int64_t image, std::int64_t window) const {
     const float size = static_cast<float>(image), half_window = static_cast<float>(window) / 2;
     float at = normalized ? offset * size : offset;
-    if (centered) {
-      if (version == 1 || normalized) at /= 2;
-      at += size / 2;
-    }
-    if (centered || version == 2) at -= half_window;
+    const bool from_middle = version == 1 || (normalized && centered);
+    if (centered) at = (from_middle ? at / 2 : at) + size / 2;
+    if (from_middle) at -= half_window;
     return std::isfinite(at) ? static_cast<std::int64_t>(std::clamp(at, -1e9f, 1e9f)) : image;
   }
 };
 
 Status extract(Call& call, const In<float>& images, const In<std::int32_t>& size, const In<float>& offsets, const Glimpse& g) {
-  if (g.noise != "uniform" && g.noise != "gaussian" && g.noise != "zero") return invalid("The noise could only be uniform, gaussian, or zero, got{}", g.noise);
+  if (g.noise != "uniform" && g.noise != "gaussian" && g.noise != "zero")
+    return invalid("The noise could only be uniform, gaussian, or zero, got{}", g.noise);
   if (images.dims() != 4) return invalid("input must be 4-dimensional (batch_size, height, width, depth){}", images.shape());
   if (size.dims() != 1 || size.size() != 2) return invalid("input must be a vector of size 2 (height, width){}", size.shape());
   if (offsets.dims() != 2) return invalid("input must be a matrix{}", offsets.shape());
@@ -112,7 +122,10 @@ Status extract(Call& call, const In<float>& images, const In<std::int32_t>& size
       for (std::int64_t x = x0; x < x0 + size[1]; ++x)
         for (std::int64_t c = 0; c < depth; ++c) {
           const bool inside = y >= 0 && y < height && x >= 0 && x < width;
-          *out++ = inside ? images[((b * height + y) * width + x) * depth + c] : g.noise == "uniform" ? uniform(random) : g.noise == "gaussian" ? gaussian(random) : 0;
+          *out++ = inside                  ? images[((b * height + y) * width + x) * depth + c]
+                   : g.noise == "uniform"  ? uniform(random)
+                   : g.noise == "gaussian" ? gaussian(random)
+                                           : 0;
         }
   }
   return absl::OkStatus();
@@ -121,14 +134,16 @@ Status extract(Call& call, const In<float>& images, const In<std::int32_t>& size
 }  // namespace
 
 void add_drawing(Registry& ops) {
-  ops.add("DrawBoundingBoxes", types<half, float>{}, []<class T>(Call& call, In<T> images, In<float> boxes) { return draw_all<T>(call, images, boxes, nullptr); });
-  ops.add("DrawBoundingBoxesV2", types<half, float>{}, []<class T>(Call& call, In<T> images, In<float> boxes, In<float> colors) {
-    return draw_all<T>(call, images, boxes, &colors);
-  });
+  ops.add("DrawBoundingBoxes", types<half, float>{},
+          []<class T>(Call& call, In<T> images, In<float> boxes) { return draw_all<T>(call, images, boxes, nullptr); });
+  ops.add("DrawBoundingBoxesV2", types<half, float>{},
+          []<class T>(Call& call, In<T> images, In<float> boxes, In<float> colors) { return draw_all<T>(call, images, boxes, &colors); });
   for (int version : {1, 2})
     ops.add(version == 1 ? "ExtractGlimpse" : "ExtractGlimpseV2",
-            [version](Call& call, In<float> images, In<std::int32_t> size, In<float> offsets, Attr<"centered", bool> centered, Attr<"normalized", bool> normalized,
-                      Attr<"noise", std::string> noise) { return extract(call, images, size, offsets, {*normalized, *centered, *noise, version}); });
+            [version](Call& call, In<float> images, In<std::int32_t> size, In<float> offsets, Attr<"centered", bool> centered,
+                      Attr<"normalized", bool> normalized, Attr<"noise", std::string> noise) {
+              return extract(call, images, size, offsets, {*normalized, *centered, *noise, version});
+            });
 }
 
 }  // namespace troupe

@@ -23,7 +23,8 @@ Status encode_pngs(Call& call, const In<Sample>& image, std::int64_t compression
   std::string* out = call.alloc<std::string>(0, outer);
   std::string failed;
   for (std::int64_t i = 0, n = outer.elements(); i < n; ++i) {
-    if (height > 0 && width > 0) out[i] = encode_png(image.data() + i * height * width * channels, height, width, static_cast<int>(channels), static_cast<int>(compression));
+    if (height > 0 && width > 0)
+      out[i] = encode_png(image.data() + i * height * width * channels, height, width, static_cast<int>(channels), static_cast<int>(compression));
     if (out[i].empty()) failed += fmt::format("{}{}", failed.empty() ? "" : ", ", i);
   }
   return failed.empty() ? absl::OkStatus() : internal("PNG encoding failed at the following flattened batch indices: {}", failed);
@@ -76,9 +77,8 @@ Status encode(Call& call, const In<std::uint8_t>& image, const std::string& form
 }  // namespace
 
 void add_encode_image(Registry& ops) {
-  ops.add("EncodePng", types<std::uint8_t, std::uint16_t>{}, []<class T>(Call& call, In<T> image, Attr<"compression", std::int64_t> compression) {
-    return encode_pngs(call, image, *compression);
-  });
+  ops.add("EncodePng", types<std::uint8_t, std::uint16_t>{},
+          []<class T>(Call& call, In<T> image, Attr<"compression", std::int64_t> compression) { return encode_pngs(call, image, *compression); });
   ops.add("EncodeJpeg", [](Call& call, In<std::uint8_t> image, const JpegOptions& o) { return encode(call, image, o.format, o.writing); });
   ops.add("EncodeJpegVariableQuality", [](Call& call, In<std::uint8_t> image, In<std::int32_t> quality) -> Status {
     if (image.dims() != 3) return invalid("image must be 3-dimensional{}", image.shape());

@@ -173,8 +173,7 @@ class Reader {
     const auto root = bytes_.byte();
     const auto data = root ? bytes_.blocks() : std::nullopt;
     if (!data || *root < 1 || *root > 8) return fail("failed to slurp gif file: Image EOF detected before image complete");
-    if (frame.left + frame.width > image_.width || frame.top + frame.height > image_.height)
-      return fail("frame is larger than the canvas");
+    if (frame.left + frame.width > image_.width || frame.top + frame.height > image_.height) return fail("frame is larger than the canvas");
     frame.numbers = unpack(*data, *root, static_cast<std::size_t>(frame.width) * static_cast<std::size_t>(frame.height));
     if (frame.colors.empty()) return fail("missing color map for frame");
     transparent_ = -1;
@@ -192,7 +191,8 @@ class Reader {
       if (number == frame.transparent) continue;
       if (static_cast<std::size_t>(number) >= frame.colors.size()) return fail("found color index outside of color map");
       const auto line = static_cast<std::int64_t>(i) / frame.width, column = static_cast<std::int64_t>(i) % frame.width;
-      std::copy_n(frame.colors[static_cast<std::size_t>(number)].data(), 3, to + (frame.top + frame.row(line)) * image_.row() + (frame.left + column) * 3);
+      std::copy_n(frame.colors[static_cast<std::size_t>(number)].data(), 3,
+                  to + (frame.top + frame.row(line)) * image_.row() + (frame.left + column) * 3);
     }
     ++image_.frames;
     return absl::OkStatus();

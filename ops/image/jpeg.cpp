@@ -84,6 +84,15 @@ struct Reader {
     jpeg_calc_output_dimensions(&info);
     return jpeg_start_decompress(&info) == TRUE;
   }
+  /// Goes to the first row of a crop. Columns are decoded by blocks: `left` of them come before those wanted.
+  bool go_to(const JpegCrop& crop, JDIMENSION& left) {
+    if (setjmp(errors.jump)) return false;
+    auto first = static_cast<JDIMENSION>(crop.x), width = static_cast<JDIMENSION>(crop.width);
+    jpeg_crop_scanline(&info, &first, &width);
+    left = static_cast<JDIMENSION>(crop.x) - first;
+    const auto rows = static_cast<JDIMENSION>(crop.y);
+    return jpeg_skip_scanlines(&info, rows) == rows;
+  }
   /// Reads one row; false at an error or at the end of the data.
   bool read_row(JSAMPLE* row) {
     if (setjmp(errors.jump)) return false;
@@ -91,7 +100,9 @@ struct Reader {
   }
   bool finish() {
     if (setjmp(errors.jump)) return false;
-    return jpeg_finish_decompress(&info) == TRUE;
+    if (info.output_scanline < info.output_height) jpeg_abort_decompress(&info);
+    else return jpeg_finish_decompress(&info) == TRUE;
+    return true;
   }
 };
 
@@ -117,18 +128,29 @@ std::optional<Pixels<std::uint8_t>> decode_jpeg(std::string_view file, const Jpe
   const int channels = reading.channels != 0 ? reading.channels : std::min(reader.info.num_components, 3);
   if ((channels != 1 && channels != 3) || !reader.start(reading, channels)) return std::nullopt;
   Pixels<std::uint8_t> image;
-  if (!image.resize(reader.info.output_height, reader.info.output_width, channels).ok()) return std::nullopt;
+  const std::int64_t height = reader.info.output_height, width = reader.info.output_width;
+  const JpegCrop crop = reading.crop.value_or(JpegCrop{0, 0, height, width});
+  if (crop.y < 0 || crop.x < 0 || crop.height <= 0 || crop.width <= 0 || crop.height > height - crop.y || crop.width > width - crop.x)
+    return std::nullopt;
+  if (!image.resize(crop.height, crop.width, channels).ok()) return std::nullopt;
+  JDIMENSION left = 0;
+  if (reading.crop && !reader.go_to(crop, left)) return std::nullopt;
   const bool mixes = reader.info.out_color_space == JCS_CMYK;
-  std::vector<std::uint8_t> four(mixes ? static_cast<std::size_t>(image.width * 4) : 0);
+  const std::int64_t samples = mixes ? 4 : channels;
+  std::vector<std::uint8_t> whole(mixes || reading.crop ? static_cast<std::size_t>(reader.info.output_width * samples) : 0);
   std::int64_t y = 0;
   for (; y < image.height; ++y) {
     std::uint8_t* row = image.samples.data() + y * image.row();
-    if (!reader.read_row(mixes ? four.data() : row)) break;
-    if (mixes) mix_colors(four.data(), row, image.width, reader.info.saw_Adobe_marker);
+    if (!reader.read_row(whole.empty() ? row : whole.data())) break;
+    if (whole.empty()) continue;
+    const std::uint8_t* wanted = whole.data() + left * samples;
+    if (mixes) mix_colors(wanted, row, image.width, reader.info.saw_Adobe_marker);
+    else std::copy_n(wanted, image.row(), row);
   }
   if (y < image.height) {
     if (static_cast<float>(y) < reading.acceptable_fraction * static_cast<float>(image.height)) return std::nullopt;
-    for (; y < image.height && y > 0; ++y) std::copy_n(image.samples.data() + (y - 1) * image.row(), image.row(), image.samples.data() + y * image.row());
+    for (; y < image.height && y > 0; ++y)
+      std::copy_n(image.samples.data() + (y - 1) * image.row(), image.row(), image.samples.data() + y * image.row());
     return image;
   }
   if (!reader.finish() && reading.acceptable_fraction >= 1) return std::nullopt;

@@ -18,14 +18,16 @@ struct Reader {
   png_infop info = nullptr;
 
   explicit Reader(std::string_view bytes) : file(bytes) {
-    png = png_create_read_struct(PNG_LIBPNG_VER_STRING, nullptr, [](png_structp p, png_const_charp) { png_longjmp(p, 1); }, [](png_structp, png_const_charp) {});
+    png = png_create_read_struct(
+        PNG_LIBPNG_VER_STRING, nullptr, [](png_structp p, png_const_charp) { png_longjmp(p, 1); }, [](png_structp, png_const_charp) {});
     if (png) info = png_create_info_struct(png);
-    if (png) png_set_read_fn(png, this, [](png_structp p, png_bytep out, png_size_t n) {
-      auto& self = *static_cast<Reader*>(png_get_io_ptr(p));
-      if (n > self.file.size() - self.at) png_error(p, "end of file");
-      std::memcpy(out, self.file.data() + self.at, n);
-      self.at += n;
-    });
+    if (png)
+      png_set_read_fn(png, this, [](png_structp p, png_bytep out, png_size_t n) {
+        auto& self = *static_cast<Reader*>(png_get_io_ptr(p));
+        if (n > self.file.size() - self.at) png_error(p, "end of file");
+        std::memcpy(out, self.file.data() + self.at, n);
+        self.at += n;
+      });
   }
   Reader(const Reader&) = delete;
   Reader& operator=(const Reader&) = delete;
@@ -89,6 +91,13 @@ void widen_rows(Pixels<std::uint16_t>& image) {
 
 }  // namespace
 
+Status check_png(std::string_view file, int channels) {
+  Reader reader(file);
+  if (!reader.read_header() || !reader.convert(channels == 0 ? reader.own_channels() : channels, 8))
+    return invalid("Invalid PNG. Failed to initialize decoder.");
+  return absl::OkStatus();
+}
+
 template <class Sample>
 StatusOr<Pixels<Sample>> decode_png(std::string_view file, int channels) {
   Reader reader(file);
@@ -112,19 +121,22 @@ std::string encode_png(const Sample* samples, std::int64_t height, std::int64_t 
   std::string out;
   std::vector<png_bytep> rows;
   for (std::int64_t y = 0; y < height; ++y) rows.push_back(reinterpret_cast<png_bytep>(const_cast<Sample*>(samples + y * width * channels)));
-  png_structp png =
-      png_create_write_struct(PNG_LIBPNG_VER_STRING, nullptr, [](png_structp p, png_const_charp) { png_longjmp(p, 1); }, [](png_structp, png_const_charp) {});
+  png_structp png = png_create_write_struct(
+      PNG_LIBPNG_VER_STRING, nullptr, [](png_structp p, png_const_charp) { png_longjmp(p, 1); }, [](png_structp, png_const_charp) {});
   png_infop info = png ? png_create_info_struct(png) : nullptr;
   if (!info || setjmp(png_jmpbuf(png))) {
     png_destroy_write_struct(&png, &info);
     return {};
   }
   png_set_write_fn(
-      png, &out, [](png_structp p, png_bytep data, png_size_t n) { static_cast<std::string*>(png_get_io_ptr(p))->append(reinterpret_cast<const char*>(data), n); },
+      png, &out,
+      [](png_structp p, png_bytep data, png_size_t n) {
+        static_cast<std::string*>(png_get_io_ptr(p))->append(reinterpret_cast<const char*>(data), n);
+      },
       [](png_structp) {});
   png_set_compression_level(png, compression);
-  png_set_IHDR(png, info, static_cast<png_uint_32>(width), static_cast<png_uint_32>(height), 8 * static_cast<int>(sizeof(Sample)), types[channels - 1],
-               PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+  png_set_IHDR(png, info, static_cast<png_uint_32>(width), static_cast<png_uint_32>(height), 8 * static_cast<int>(sizeof(Sample)),
+               types[channels - 1], PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
   png_write_info(png, info);
   if (sizeof(Sample) == 2) png_set_swap(png);
   png_write_image(png, rows.data());

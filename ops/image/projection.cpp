@@ -49,15 +49,15 @@ template <class T>
 struct Source {
   const T* image;
   std::int64_t height, width, depth;
-  float fill;
+  T fill;
 
   float read(float y, float x, std::int64_t c) const {
-    if (!(y >= 0 && y < static_cast<float>(height) && x >= 0 && x < static_cast<float>(width))) return fill;
+    if (!(y >= 0 && y < static_cast<float>(height) && x >= 0 && x < static_cast<float>(width))) return static_cast<float>(fill);
     return static_cast<float>(image[(static_cast<std::int64_t>(y) * width + static_cast<std::int64_t>(x)) * depth + c]);
   }
   /// A value of its own type where no arithmetic is needed.
   T pick(float y, float x, std::int64_t c) const {
-    if (!(y >= 0 && y < static_cast<float>(height) && x >= 0 && x < static_cast<float>(width))) return static_cast<T>(fill);
+    if (!(y >= 0 && y < static_cast<float>(height) && x >= 0 && x < static_cast<float>(width))) return fill;
     return image[(static_cast<std::int64_t>(y) * width + static_cast<std::int64_t>(x)) * depth + c];
   }
   T between(float y, float x, std::int64_t c) const {
@@ -80,13 +80,16 @@ Status project(Call& call, const In<T>& images, const In<float>& transforms, con
   T* out = call.alloc<T>(0, shape);
   for (std::int64_t b = 0; b < images.dim(0); ++b) {
     const float* t = transforms.data() + (transforms.dim(0) == 1 ? 0 : b * 8);
-    const Source<T> source{images.data() + b * height * width * depth, height, width, depth, fill};
+    const Source<T> source{images.data() + b * height * width * depth, height, width, depth, static_cast<T>(fill)};
     for (std::int64_t row = 0; row < size[0]; ++row)
       for (std::int64_t column = 0; column < size[1]; ++column, out += depth) {
         const float y = static_cast<float>(row), x = static_cast<float>(column), k = t[6] * x + t[7] * y + 1;
         const float in_x = inside(o.fill, (t[0] * x + t[1] * y + t[2]) / k, width), in_y = inside(o.fill, (t[3] * x + t[4] * y + t[5]) / k, height);
         for (std::int64_t c = 0; c < depth; ++c)
-          out[c] = k == 0 ? static_cast<T>(fill) : o.nearest ? source.pick(std::round(in_y), std::round(in_x), c) : o.bilinear ? source.between(in_y, in_x, c) : T(0);
+          out[c] = k == 0       ? static_cast<T>(fill)
+                   : o.nearest  ? source.pick(std::round(in_y), std::round(in_x), c)
+                   : o.bilinear ? source.between(in_y, in_x, c)
+                                : T(0);
       }
   }
   return absl::OkStatus();
@@ -96,9 +99,10 @@ Status project(Call& call, const In<T>& images, const In<float>& transforms, con
 
 void add_projection(Registry& ops) {
   using Types = types<std::uint8_t, std::int32_t, std::int64_t, half, float, double>;
-  ops.add("ImageProjectiveTransformV2", On<"dtype", Types>{}, []<class T>(Call& call, In<T> images, In<float> transforms, In<std::int32_t> size, const ProjectionOptions& o) {
-    return project(call, images, transforms, size, 0, o);
-  });
+  ops.add("ImageProjectiveTransformV2", On<"dtype", Types>{},
+          []<class T>(Call& call, In<T> images, In<float> transforms, In<std::int32_t> size, const ProjectionOptions& o) {
+            return project(call, images, transforms, size, 0, o);
+          });
   ops.add("ImageProjectiveTransformV3", On<"dtype", Types>{},
           []<class T>(Call& call, In<T> images, In<float> transforms, In<std::int32_t> size, In<float> fill, const ProjectionOptions& o) -> Status {
             if (fill.dims() != 0) return invalid("fill_value must be a scalar{}", fill.shape());

@@ -29,6 +29,8 @@ struct ResizeOptions {
 struct Resize {
   std::int64_t batch, channels, in_height, in_width, out_height, out_width;
 
+  /// No pixel is wanted, however large the image would be.
+  bool nothing() const { return batch == 0 || channels == 0; }
   Shape output() const { return {batch, out_height, out_width, channels}; }
   std::int64_t in_size() const { return in_height * in_width * channels; }
   std::int64_t out_size() const { return out_height * out_width * channels; }

@@ -16,7 +16,8 @@ std::vector<std::array<float, 2>> weight_table(double a) {
   std::vector<std::array<float, 2>> table;
   for (std::int64_t i = 0; i <= steps; ++i) {
     const float near = static_cast<float>(static_cast<double>(i) / steps), far = near + 1.0f;
-    table.push_back({static_cast<float>(((a + 2) * near - (a + 3)) * near * near + 1), static_cast<float>(((a * far - 5 * a) * far + 8 * a) * far - 4 * a)});
+    table.push_back(
+        {static_cast<float>(((a + 2) * near - (a + 3)) * near * near + 1), static_cast<float>(((a * far - 5 * a) * far + 8 * a) * far - 4 * a)});
   }
   return table;
 }
@@ -54,6 +55,7 @@ std::vector<Taps> taps(const ResizeOptions& o, std::int64_t in, std::int64_t out
 
 template <class T>
 void resize(const Resize& r, const ResizeOptions& o, const T* in, float* out) {
+  if (r.nothing()) return;
   const auto rows = taps(o, r.in_height, r.out_height), columns = taps(o, r.in_width, r.out_width);
   for (std::int64_t b = 0; b < r.batch; ++b, in += r.in_size())
     for (const Taps& y : rows)
@@ -62,7 +64,8 @@ void resize(const Resize& r, const ResizeOptions& o, const T* in, float* out) {
           float sum = 0;
           for (std::size_t j = 0; j < 4; ++j) {
             float column = 0;
-            for (std::size_t i = 0; i < 4; ++i) column += static_cast<float>(in[(y.pixel[i] * r.in_width + x.pixel[j]) * r.channels + c]) * y.weight[i];
+            for (std::size_t i = 0; i < 4; ++i)
+              column += static_cast<float>(in[(y.pixel[i] * r.in_width + x.pixel[j]) * r.channels + c]) * y.weight[i];
             sum += column * x.weight[j];
           }
           *out++ = sum;
@@ -71,6 +74,7 @@ void resize(const Resize& r, const ResizeOptions& o, const T* in, float* out) {
 
 template <class T>
 void spread(const Resize& r, const ResizeOptions& o, const float* gradient, T* out) {
+  if (r.nothing()) return;
   const auto rows = taps(o, r.in_height, r.out_height), columns = taps(o, r.in_width, r.out_width);
   std::fill_n(out, r.batch * r.in_size(), T(0));
   for (std::int64_t b = 0; b < r.batch; ++b, out += r.in_size())
@@ -79,14 +83,15 @@ void spread(const Resize& r, const ResizeOptions& o, const float* gradient, T* o
         for (std::int64_t c = 0; c < r.channels; ++c, ++gradient)
           for (std::size_t i = 0; i < 4; ++i)
             for (std::size_t j = 0; j < 4; ++j)
-              out[(y.pixel[i] * r.in_width + x.pixel[j]) * r.channels + c] += static_cast<T>(*gradient * y.weight[i] * x.weight[j]);
+              out[(y.pixel[i] * r.in_width + x.pixel[j]) * r.channels + c] += static_cast<T>(*gradient) * y.weight[i] * x.weight[j];
 }
 
 }  // namespace
 
 void add_resize_bicubic(Registry& ops) {
   ops.add("ResizeBicubic", reals{},
-          []<class T>(Call& call, In<T> image, In<std::int32_t> size, Attr<"align_corners", bool> corners, Attr<"half_pixel_centers", bool> half_pixel) -> Status {
+          []<class T>(Call& call, In<T> image, In<std::int32_t> size, Attr<"align_corners", bool> corners,
+                      Attr<"half_pixel_centers", bool> half_pixel) -> Status {
             const ResizeOptions options{*corners, *half_pixel};
             TRY(options.check());
             TRY_ASSIGN(auto r, resize_sizes(image.shape(), size));
@@ -94,7 +99,8 @@ void add_resize_bicubic(Registry& ops) {
             return absl::OkStatus();
           });
   ops.add("ResizeBicubicGrad", full_floats{},
-          []<class T>(Call& call, In<float> gradient, In<T> original, Attr<"align_corners", bool> corners, Attr<"half_pixel_centers", bool> half_pixel) -> Status {
+          []<class T>(Call& call, In<float> gradient, In<T> original, Attr<"align_corners", bool> corners,
+                      Attr<"half_pixel_centers", bool> half_pixel) -> Status {
             const ResizeOptions options{*corners, *half_pixel};
             TRY(options.check());
             TRY_ASSIGN(auto r, resize_gradient_sizes(gradient.shape(), original.shape()));

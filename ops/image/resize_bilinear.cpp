@@ -18,13 +18,15 @@ std::vector<Between> between(const ResizeOptions& o, std::int64_t in, std::int64
   const float scale = o.scale(in, out);
   for (std::int64_t i = 0; i < out; ++i) {
     const float at = o.source(i, scale), floor = std::floor(at);
-    found.push_back({std::max<std::int64_t>(static_cast<std::int64_t>(floor), 0), std::min(static_cast<std::int64_t>(std::ceil(at)), in - 1), at - floor});
+    found.push_back(
+        {std::max<std::int64_t>(static_cast<std::int64_t>(floor), 0), std::min(static_cast<std::int64_t>(std::ceil(at)), in - 1), at - floor});
   }
   return found;
 }
 
 template <class T>
 void resize(const Resize& r, const ResizeOptions& o, const T* in, float* out) {
+  if (r.nothing()) return;
   const auto rows = between(o, r.in_height, r.out_height), columns = between(o, r.in_width, r.out_width);
   for (std::int64_t b = 0; b < r.batch; ++b, in += r.in_size())
     for (const Between& y : rows) {
@@ -42,6 +44,7 @@ void resize(const Resize& r, const ResizeOptions& o, const T* in, float* out) {
 
 template <class T>
 void spread(const Resize& r, const ResizeOptions& o, const float* gradient, T* out) {
+  if (r.nothing()) return;
   const auto rows = between(o, r.in_height, r.out_height), columns = between(o, r.in_width, r.out_width);
   using Sum = std::conditional_t<std::is_same_v<T, double>, double, float>;
   std::vector<Sum> sums(static_cast<std::size_t>(r.in_size()));
@@ -50,13 +53,13 @@ void spread(const Resize& r, const ResizeOptions& o, const float* gradient, T* o
     for (const Between& y : rows)
       for (const Between& x : columns)
         for (std::int64_t c = 0; c < r.channels; ++c) {
-          const auto add = [&](std::int64_t row, std::int64_t column, float share) {
-            sums[static_cast<std::size_t>((row * r.in_width + column) * r.channels + c)] += static_cast<Sum>(*gradient * share);
+          const auto add = [&](std::int64_t row, std::int64_t column, float down, float across) {
+            sums[static_cast<std::size_t>((row * r.in_width + column) * r.channels + c)] += static_cast<Sum>(*gradient * down * across);
           };
-          add(y.lower, x.lower, (1 - y.share) * (1 - x.share));
-          add(y.lower, x.upper, (1 - y.share) * x.share);
-          add(y.upper, x.lower, y.share * (1 - x.share));
-          add(y.upper, x.upper, y.share * x.share);
+          add(y.lower, x.lower, 1 - y.share, 1 - x.share);
+          add(y.lower, x.upper, 1 - y.share, x.share);
+          add(y.upper, x.lower, y.share, 1 - x.share);
+          add(y.upper, x.upper, y.share, x.share);
           ++gradient;
         }
     out = std::transform(sums.begin(), sums.end(), out, [](Sum v) { return static_cast<T>(v); });
@@ -67,7 +70,8 @@ void spread(const Resize& r, const ResizeOptions& o, const float* gradient, T* o
 
 void add_resize_bilinear(Registry& ops) {
   ops.add("ResizeBilinear", reals{},
-          []<class T>(Call& call, In<T> image, In<std::int32_t> size, Attr<"align_corners", bool> corners, Attr<"half_pixel_centers", bool> half_pixel) -> Status {
+          []<class T>(Call& call, In<T> image, In<std::int32_t> size, Attr<"align_corners", bool> corners,
+                      Attr<"half_pixel_centers", bool> half_pixel) -> Status {
             const ResizeOptions options{*corners, *half_pixel};
             TRY(options.check());
             TRY_ASSIGN(auto r, resize_sizes(image.shape(), size));
@@ -75,7 +79,8 @@ void add_resize_bilinear(Registry& ops) {
             return absl::OkStatus();
           });
   ops.add("ResizeBilinearGrad", floats{},
-          []<class T>(Call& call, In<float> gradient, In<T> original, Attr<"align_corners", bool> corners, Attr<"half_pixel_centers", bool> half_pixel) -> Status {
+          []<class T>(Call& call, In<float> gradient, In<T> original, Attr<"align_corners", bool> corners,
+                      Attr<"half_pixel_centers", bool> half_pixel) -> Status {
             const ResizeOptions options{*corners, *half_pixel};
             TRY(options.check());
             TRY_ASSIGN(auto r, resize_gradient_sizes(gradient.shape(), original.shape()));

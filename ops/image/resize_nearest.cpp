@@ -20,6 +20,7 @@ std::vector<std::int64_t> nearest(const ResizeOptions& o, std::int64_t in, std::
 
 template <class T>
 void pick(const Resize& r, const ResizeOptions& o, const T* in, T* out) {
+  if (r.nothing()) return;
   const auto rows = nearest(o, r.in_height, r.out_height), columns = nearest(o, r.in_width, r.out_width);
   for (std::int64_t b = 0; b < r.batch; ++b, in += r.in_size())
     for (std::int64_t y : rows)
@@ -37,7 +38,7 @@ StatusOr<Resize> gradient_sizes(const Shape& gradient, const In<std::int32_t>& s
 template <class T>
 void gather(const Resize& r, const ResizeOptions& o, const T* gradient, T* out) {
   std::fill_n(out, r.batch * r.in_size(), T(0));
-  if (r.out_size() == 0) return;
+  if (r.nothing() || r.out_size() == 0) return;
   const auto rows = nearest(o, r.in_height, r.out_height), columns = nearest(o, r.in_width, r.out_width);
   for (std::int64_t b = 0; b < r.batch; ++b, out += r.in_size())
     for (std::int64_t y : rows)
@@ -69,6 +70,7 @@ std::vector<Cover> covers(float scale, std::int64_t in, std::int64_t out) {
 
 template <class T>
 void average(const Resize& r, const ResizeOptions& o, const T* in, float* out) {
+  if (r.nothing()) return;
   const float height = o.scale(r.in_height, r.out_height), width = o.scale(r.in_width, r.out_width), scale = 1 / (height * width);
   const auto rows = covers(height, r.in_height, r.out_height), columns = covers(width, r.in_width, r.out_width);
   for (std::int64_t b = 0; b < r.batch; ++b, in += r.in_size())
@@ -87,7 +89,8 @@ void average(const Resize& r, const ResizeOptions& o, const T* in, float* out) {
 
 void add_resize_nearest(Registry& ops) {
   ops.add("ResizeNearestNeighbor", reals{},
-          []<class T>(Call& call, In<T> image, In<std::int32_t> size, Attr<"align_corners", bool> corners, Attr<"half_pixel_centers", bool> half_pixel) -> Status {
+          []<class T>(Call& call, In<T> image, In<std::int32_t> size, Attr<"align_corners", bool> corners,
+                      Attr<"half_pixel_centers", bool> half_pixel) -> Status {
             const ResizeOptions options{*corners, *half_pixel};
             TRY(options.check());
             TRY_ASSIGN(auto r, resize_sizes(image.shape(), size));
@@ -95,7 +98,8 @@ void add_resize_nearest(Registry& ops) {
             return absl::OkStatus();
           });
   ops.add("ResizeNearestNeighborGrad", reals{},
-          []<class T>(Call& call, In<T> gradient, In<std::int32_t> size, Attr<"align_corners", bool> corners, Attr<"half_pixel_centers", bool> half_pixel) -> Status {
+          []<class T>(Call& call, In<T> gradient, In<std::int32_t> size, Attr<"align_corners", bool> corners,
+                      Attr<"half_pixel_centers", bool> half_pixel) -> Status {
             const ResizeOptions options{*corners, *half_pixel};
             TRY(options.check());
             TRY_ASSIGN(auto r, gradient_sizes(gradient.shape(), size));

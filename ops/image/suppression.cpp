@@ -18,13 +18,16 @@ float overlap(const T* boxes, std::int64_t i, std::int64_t j) {
   struct Box {
     float top, left, bottom, right;
     explicit Box(const T* v)
-        : top(static_cast<float>(std::min(v[0], v[2]))), left(static_cast<float>(std::min(v[1], v[3]))),
-          bottom(static_cast<float>(std::max(v[0], v[2]))), right(static_cast<float>(std::max(v[1], v[3]))) {}
+        : top(static_cast<float>(std::min(v[0], v[2]))),
+          left(static_cast<float>(std::min(v[1], v[3]))),
+          bottom(static_cast<float>(std::max(v[0], v[2]))),
+          right(static_cast<float>(std::max(v[1], v[3]))) {}
     float area() const { return (bottom - top) * (right - left); }
   };
   const Box a(boxes + i * 4), b(boxes + j * 4);
   if (a.area() <= 0 || b.area() <= 0) return 0;
-  const float height = std::max(std::min(a.bottom, b.bottom) - std::max(a.top, b.top), 0.0f), width = std::max(std::min(a.right, b.right) - std::max(a.left, b.left), 0.0f);
+  const float height = std::max(std::min(a.bottom, b.bottom) - std::max(a.top, b.top), 0.0f),
+              width = std::max(std::min(a.right, b.right) - std::max(a.left, b.left), 0.0f);
   const float shared = height * width;
   return shared / (a.area() + b.area() - shared);
 }
@@ -40,7 +43,8 @@ struct Chosen {
 };
 
 /// The best candidates in order. With a sigma, overlapping ones lose score rather than their place.
-Chosen choose(std::int64_t count, const std::function<float(std::int64_t)>& score, const std::function<float(std::int64_t, std::int64_t)>& similarity, const Rules& rules) {
+Chosen choose(std::int64_t count, const std::function<float(std::int64_t)>& score, const std::function<float(std::int64_t, std::int64_t)>& similarity,
+              const Rules& rules) {
   struct Candidate {
     std::int64_t box;
     float score;
@@ -108,8 +112,9 @@ StatusOr<Chosen> suppress(const In<T>& boxes, const In<T>& scores, const Rules& 
   TRY(check_threshold(rules.overlap_threshold));
   TRY(check_inputs(boxes, scores));
   if (rules.most < 0) return invalid("output size must be non-negative");
-  return choose(scores.size(), [&](std::int64_t i) { return static_cast<float>(scores[i]); },
-                [&](std::int64_t i, std::int64_t j) { return overlap(boxes.data(), i, j); }, rules);
+  return choose(
+      scores.size(), [&](std::int64_t i) { return static_cast<float>(scores[i]); },
+      [&](std::int64_t i, std::int64_t j) { return overlap(boxes.data(), i, j); }, rules);
 }
 
 void store_boxes(Call& call, const Chosen& chosen, std::int64_t size) {
@@ -124,13 +129,14 @@ std::int64_t padded_size(const Chosen& chosen, std::int64_t most, bool pad) { re
 
 void add_suppression(Registry& ops) {
   using Boxes = types<half, float>;
-  ops.add("NonMaxSuppression", [](Call& call, In<float> boxes, In<float> scores, In<std::int32_t> most, Attr<"iou_threshold", float> threshold) -> Status {
-    TRY(check_threshold(*threshold));
-    TRY(check_scalar(most.tensor, "max_output_size"));
-    TRY_ASSIGN(auto chosen, suppress(boxes, scores, {most[0], *threshold}));
-    store_boxes(call, chosen, padded_size(chosen, 0, false));
-    return absl::OkStatus();
-  });
+  ops.add("NonMaxSuppression",
+          [](Call& call, In<float> boxes, In<float> scores, In<std::int32_t> most, Attr<"iou_threshold", float> threshold) -> Status {
+            TRY(check_threshold(*threshold));
+            TRY(check_scalar(most.tensor, "max_output_size"));
+            TRY_ASSIGN(auto chosen, suppress(boxes, scores, {most[0], *threshold}));
+            store_boxes(call, chosen, padded_size(chosen, 0, false));
+            return absl::OkStatus();
+          });
   ops.add("NonMaxSuppressionV2", Boxes{}, []<class T>(Call& call, In<T> boxes, In<T> scores, In<std::int32_t> most, Any threshold) -> Status {
     TRY(check_scalar(most.tensor, "max_output_size"));
     TRY(check_scalar(threshold.tensor, "iou_threshold"));
@@ -149,7 +155,8 @@ void add_suppression(Registry& ops) {
             return absl::OkStatus();
           });
   ops.add("NonMaxSuppressionV4", On<"T", Boxes>{}, On<"T_threshold", Boxes>{},
-          []<class T, class U>(Call& call, In<T> boxes, In<T> scores, In<std::int32_t> most, In<U> shared, In<U> least, Attr<"pad_to_max_output_size", bool> pad) -> Status {
+          []<class T, class U>(Call& call, In<T> boxes, In<T> scores, In<std::int32_t> most, In<U> shared, In<U> least,
+                               Attr<"pad_to_max_output_size", bool> pad) -> Status {
             TRY(check_scalar(most.tensor, "max_output_size"));
             TRY(check_scalar(shared.tensor, "iou_threshold"));
             TRY(check_scalar(least.tensor, "score_threshold"));
@@ -159,7 +166,8 @@ void add_suppression(Registry& ops) {
             return absl::OkStatus();
           });
   ops.add("NonMaxSuppressionV5", Boxes{},
-          []<class T>(Call& call, In<T> boxes, In<T> scores, In<std::int32_t> most, In<T> shared, In<T> least, In<T> sigma, Attr<"pad_to_max_output_size", bool> pad) -> Status {
+          []<class T>(Call& call, In<T> boxes, In<T> scores, In<std::int32_t> most, In<T> shared, In<T> least, In<T> sigma,
+                      Attr<"pad_to_max_output_size", bool> pad) -> Status {
             TRY(check_scalar(most.tensor, "max_output_size"));
             TRY(check_scalar(shared.tensor, "iou_threshold"));
             TRY(check_scalar(least.tensor, "score_threshold"));
@@ -185,8 +193,9 @@ void add_suppression(Registry& ops) {
             if (scores.dim(0) != overlaps.dim(0))
               return invalid("scores has incompatible shape (Dimensions must be equal, but are {} and {})", overlaps.dim(0), scores.dim(0));
             if (most[0] < 0) return invalid("output size must be non-negative");
-            const auto chosen = choose(scores.size(), [&](std::int64_t i) { return scores[i]; },
-                                       [&](std::int64_t i, std::int64_t j) { return overlaps[i * overlaps.dim(1) + j]; }, {most[0], shared[0], least[0]});
+            const auto chosen = choose(
+                scores.size(), [&](std::int64_t i) { return scores[i]; },
+                [&](std::int64_t i, std::int64_t j) { return overlaps[i * overlaps.dim(1) + j]; }, {most[0], shared[0], least[0]});
             store_boxes(call, chosen, padded_size(chosen, 0, false));
             return absl::OkStatus();
           });

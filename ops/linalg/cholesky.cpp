@@ -30,12 +30,10 @@ MatrixOf<double> factor_gradient(const MatrixOf<double>& from, const MatrixOf<do
 }  // namespace
 
 void add_cholesky(Registry& ops) {
-  ops.add({"Cholesky"}, linalg_types{}, []<class T>(Call& call, In<T> x) {
-    return map_square(call, x, [](const MatrixOf<Precise<T>>& a) { return factor(a); });
-  });
-  ops.add({"BatchCholesky"}, full_floats{}, []<class T>(Call& call, In<T> x) {
-    return map_square(call, x, [](const MatrixOf<Precise<T>>& a) { return factor(a); });
-  });
+  ops.add({"Cholesky"}, linalg_types{},
+          []<class T>(Call& call, In<T> x) { return map_square(call, x, [](const MatrixOf<Precise<T>>& a) { return factor(a); }); });
+  ops.add({"BatchCholesky"}, full_floats{},
+          []<class T>(Call& call, In<T> x) { return map_square(call, x, [](const MatrixOf<Precise<T>>& a) { return factor(a); }); });
   ops.add({"CholeskyGrad", "BatchCholeskyGrad"}, full_floats{}, []<class T>(Call& call, In<T> l, In<T> gradient) -> Status {
     TRY(check_batches(l.shape(), gradient.shape()));
     if (l.shape() != gradient.shape()) return invalid("Inputs (L and grad) must have the same shape.");

@@ -48,8 +48,11 @@ Status stacked(Call& call, const In<T>& x) {
   return absl::OkStatus();
 }
 
-StatusOr<std::pair<Eigen::VectorXcd, Eigen::MatrixXcd>> general(const Eigen::MatrixXcd& a, bool vectors) {
-  const Eigen::ComplexEigenSolver<Eigen::MatrixXcd> eig(a, vectors);
+/// Real matrices have a solver of their own, which finds the values in another order.
+template <class S>
+StatusOr<std::pair<Eigen::VectorXcd, Eigen::MatrixXcd>> general(const MatrixOf<S>& a, bool vectors) {
+  using Solver = std::conditional_t<is_complex<S>, Eigen::ComplexEigenSolver<MatrixOf<S>>, Eigen::EigenSolver<MatrixOf<S>>>;
+  const Solver eig(a, vectors);
   if (eig.info() != Eigen::Success) return invalid("Eigen decomposition was not successful. The input might not be valid.");
   return std::pair(Eigen::VectorXcd(eig.eigenvalues()), vectors ? Eigen::MatrixXcd(eig.eigenvectors()) : Eigen::MatrixXcd());
 }
@@ -61,8 +64,7 @@ Status general(Call& call, const In<T>& x, bool with_vectors) {
   C* vectors = call.alloc<C>(1, with_vectors ? x.shape() : Shape{});
   if (!with_vectors) *vectors = C(0);
   for (std::int64_t i = 0; i < m.count && m.size() > 0; ++i) {
-    const Eigen::MatrixXcd a = load_matrix(x.data() + i * m.size(), m.rows, m.columns).template cast<complex128>();
-    TRY_ASSIGN(auto found, general(a, with_vectors));
+    TRY_ASSIGN(auto found, general<Precise<T>>(load_matrix(x.data() + i * m.size(), m.rows, m.columns), with_vectors));
     for (std::int64_t k = 0; k < m.rows; ++k) values[i * m.rows + k] = static_cast<C>(found.first[k]);
     if (with_vectors) store_matrix(found.second, vectors + i * m.size());
   }
@@ -72,16 +74,13 @@ Status general(Call& call, const In<T>& x, bool with_vectors) {
 }  // namespace
 
 void add_eigen(Registry& ops) {
-  ops.add({"SelfAdjointEigV2", "BatchSelfAdjointEigV2"}, linalg_types{}, []<class T>(Call& call, In<T> x, Attr<"compute_v", bool> vectors) {
-    return self_adjoint(call, x, *vectors);
-  });
+  ops.add({"SelfAdjointEigV2", "BatchSelfAdjointEigV2"}, linalg_types{},
+          []<class T>(Call& call, In<T> x, Attr<"compute_v", bool> vectors) { return self_adjoint(call, x, *vectors); });
   ops.add({"SelfAdjointEig", "BatchSelfAdjointEig"}, full_floats{}, []<class T>(Call& call, In<T> x) { return stacked(call, x); });
-  ops.add("Eig", On<"T", types<float, complex64>>{}, On<"Tout", types<complex64>>{}, []<class T, class C>(Call& call, In<T> x, Gives<C>, Attr<"compute_v", bool> vectors) {
-    return general<T, C>(call, x, *vectors);
-  });
-  ops.add("Eig", On<"T", types<double, complex128>>{}, On<"Tout", types<complex128>>{}, []<class T, class C>(Call& call, In<T> x, Gives<C>, Attr<"compute_v", bool> vectors) {
-    return general<T, C>(call, x, *vectors);
-  });
+  ops.add("Eig", On<"T", types<float, complex64>>{}, On<"Tout", types<complex64>>{},
+          []<class T, class C>(Call& call, In<T> x, Gives<C>, Attr<"compute_v", bool> vectors) { return general<T, C>(call, x, *vectors); });
+  ops.add("Eig", On<"T", types<double, complex128>>{}, On<"Tout", types<complex128>>{},
+          []<class T, class C>(Call& call, In<T> x, Gives<C>, Attr<"compute_v", bool> vectors) { return general<T, C>(call, x, *vectors); });
   ops.cost({"SelfAdjointEigV2", "BatchSelfAdjointEigV2", "SelfAdjointEig", "BatchSelfAdjointEig", "Eig"}, 500);
 }
 

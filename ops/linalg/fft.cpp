@@ -54,9 +54,7 @@ void for_each_within(const std::vector<std::int64_t>& dims, const std::vector<st
   }
 }
 
-std::vector<std::int64_t> innermost(const Shape& shape, int rank) {
-  return {shape.begin() + (shape.rank() - rank), shape.end()};
-}
+std::vector<std::int64_t> innermost(const Shape& shape, int rank) { return {shape.begin() + (shape.rank() - rank), shape.end()}; }
 
 Shape with_innermost(const Shape& shape, const std::vector<std::int64_t>& dims) {
   Shape out = shape;
@@ -128,7 +126,8 @@ Status transform_real(Call& call, const In<R>& x, const In<std::int32_t>& given,
   for (std::int64_t from = 0, to = 0; from < x.size(); from += input_step, to += output_step) {
     for_each_within(sizes, whole, [&](std::int64_t i, std::int64_t at) { block.values[static_cast<std::size_t>(i)] = x[from + at]; });
     for (std::size_t axis = sizes.size(); axis-- > 0;) transform_along(block, axis, along[axis]);
-    for_each_within(halved, sizes, [&](std::int64_t i, std::int64_t at) { out[to + i] = static_cast<C>(block.values[static_cast<std::size_t>(at)]); });
+    for_each_within(halved, sizes,
+                    [&](std::int64_t i, std::int64_t at) { out[to + i] = static_cast<C>(block.values[static_cast<std::size_t>(at)]); });
   }
   return absl::OkStatus();
 }
@@ -137,7 +136,8 @@ Status transform_real(Call& call, const In<R>& x, const In<std::int32_t>& given,
 void mirror_lines(Block& block) {
   const std::int64_t n = block.dims.back();
   for (std::int64_t at = 0; at < block.size(); at += n)
-    for (std::int64_t k = n / 2 + 1; k < n; ++k) block.values[static_cast<std::size_t>(at + k)] = std::conj(block.values[static_cast<std::size_t>(at + n - k)]);
+    for (std::int64_t k = n / 2 + 1; k < n; ++k)
+      block.values[static_cast<std::size_t>(at + k)] = std::conj(block.values[static_cast<std::size_t>(at + n - k)]);
 }
 
 template <class R, class C>
@@ -177,19 +177,18 @@ Status transform_to_real(Call& call, const In<C>& x, const In<std::int32_t>& giv
 
 template <class R, class C>
 void add_real(Registry& ops, const char* forward, const char* backward, int rank) {
-  ops.add(forward, On<"Treal", types<R>>{}, On<"Tcomplex", types<C>>{}, [rank]<class A, class B>(Call& call, In<A> x, In<std::int32_t> sizes, Gives<B>) {
-    return transform_real<A, B>(call, x, sizes, rank);
-  });
-  ops.add(backward, On<"Treal", types<R>>{}, On<"Tcomplex", types<C>>{}, [rank]<class A, class B>(Call& call, In<B> x, In<std::int32_t> sizes, Gives<A>) {
-    return transform_to_real<A, B>(call, x, sizes, rank);
-  });
+  ops.add(forward, On<"Treal", types<R>>{}, On<"Tcomplex", types<C>>{},
+          [rank]<class A, class B>(Call& call, In<A> x, In<std::int32_t> sizes, Gives<B>) { return transform_real<A, B>(call, x, sizes, rank); });
+  ops.add(backward, On<"Treal", types<R>>{}, On<"Tcomplex", types<C>>{},
+          [rank]<class A, class B>(Call& call, In<B> x, In<std::int32_t> sizes, Gives<A>) { return transform_to_real<A, B>(call, x, sizes, rank); });
   ops.cost({forward, backward}, 50);
 }
 
 }  // namespace
 
 void add_fft(Registry& ops) {
-  static constexpr const char* names[][4] = {{"FFT", "IFFT", "RFFT", "IRFFT"}, {"FFT2D", "IFFT2D", "RFFT2D", "IRFFT2D"}, {"FFT3D", "IFFT3D", "RFFT3D", "IRFFT3D"}};
+  static constexpr const char* names[][4] = {
+      {"FFT", "IFFT", "RFFT", "IRFFT"}, {"FFT2D", "IFFT2D", "RFFT2D", "IRFFT2D"}, {"FFT3D", "IFFT3D", "RFFT3D", "IRFFT3D"}};
   for (int rank = 1; rank <= 3; ++rank) {
     const auto& [forward, backward, real, to_real] = names[rank - 1];
     ops.add(forward, On<"Tcomplex", complexes>{}, [rank]<class C>(Call& call, In<C> x) { return transform(call, x, rank, false); });

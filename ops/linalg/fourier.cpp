@@ -37,7 +37,8 @@ Fourier::Fourier(std::int64_t length, bool inverse) : n_(length) {
   spectrum_.assign(static_cast<std::size_t>(padded), 0);
   for (std::int64_t k = 0; k < n_; ++k) {
     // k squared modulo 2n keeps the angle small, and so exact.
-    const auto square = static_cast<std::int64_t>(static_cast<unsigned __int128>(k) * static_cast<unsigned __int128>(k) % static_cast<unsigned __int128>(2 * n_));
+    const auto square =
+        static_cast<std::int64_t>(static_cast<unsigned __int128>(k) * static_cast<unsigned __int128>(k) % static_cast<unsigned __int128>(2 * n_));
     const Complex c = root(square, 2 * n_, inverse);
     chirp_.push_back(c);
     spectrum_[static_cast<std::size_t>(k)] = std::conj(c);

@@ -108,14 +108,17 @@ Status decompositions(Call& call, const In<T>& x) {
 void add_lu(Registry& ops) {
   ops.add({"MatrixDeterminant", "BatchMatrixDeterminant"}, linalg_types{}, []<class T>(Call& call, In<T> x) { return determinants(call, x); });
   ops.add("LogMatrixDeterminant", linalg_types{}, []<class T>(Call& call, In<T> x) { return log_determinants(call, x); });
-  ops.add({"MatrixInverse", "BatchMatrixInverse"}, joined<linalg_types, types<half>>{}, []<class T>(Call& call, In<T> x, Attr<"adjoint", bool> adjoint) {
-    return map_square(call, x, [&](const MatrixOf<Precise<T>>& a) { return inverse(a, *adjoint); });
-  });
-  ops.add({"MatrixSolve", "BatchMatrixSolve"}, linalg_types{}, []<class T>(Call& call, In<T> a, In<T> b, Attr<"adjoint", bool> adjoint) {
-    return solutions(call, a, b, *adjoint);
-  });
-  ops.add("Lu", On<"T", linalg_types>{}, On<"output_idx_type", indices>{}, []<class T, class I>(Call& call, In<T> x, Gives<I>) { return decompositions<T, I>(call, x); });
-  ops.cost({"MatrixDeterminant", "BatchMatrixDeterminant", "LogMatrixDeterminant", "MatrixInverse", "BatchMatrixInverse", "MatrixSolve", "BatchMatrixSolve", "Lu"}, 100);
+  ops.add({"MatrixInverse", "BatchMatrixInverse"}, joined<linalg_types, types<half>>{},
+          []<class T>(Call& call, In<T> x, Attr<"adjoint", bool> adjoint) {
+            return map_square(call, x, [&](const MatrixOf<Precise<T>>& a) { return inverse(a, *adjoint); });
+          });
+  ops.add({"MatrixSolve", "BatchMatrixSolve"}, linalg_types{},
+          []<class T>(Call& call, In<T> a, In<T> b, Attr<"adjoint", bool> adjoint) { return solutions(call, a, b, *adjoint); });
+  ops.add("Lu", On<"T", linalg_types>{}, On<"output_idx_type", indices>{},
+          []<class T, class I>(Call& call, In<T> x, Gives<I>) { return decompositions<T, I>(call, x); });
+  ops.cost({"MatrixDeterminant", "BatchMatrixDeterminant", "LogMatrixDeterminant", "MatrixInverse", "BatchMatrixInverse", "MatrixSolve",
+            "BatchMatrixSolve", "Lu"},
+           100);
 }
 
 }  // namespace troupe

@@ -13,7 +13,7 @@ namespace {
 enum class Function { exponential, logarithm, root };
 
 /// Real matrices are computed as complex ones too: one instance of Eigen's code does for all types.
-Eigen::MatrixXcd apply(Function function, const Eigen::MatrixXcd& a) {
+Eigen::MatrixXcd evaluate(Function function, const Eigen::MatrixXcd& a) {
   switch (function) {
     case Function::exponential: return Eigen::MatrixXcd(a.exp());
     case Function::logarithm: return Eigen::MatrixXcd(a.log());
@@ -24,7 +24,7 @@ Eigen::MatrixXcd apply(Function function, const Eigen::MatrixXcd& a) {
 template <class T>
 Status map_function(Call& call, const In<T>& x, Function function) {
   return map_square(call, x, [&](const MatrixOf<Precise<T>>& a) -> MatrixOf<Precise<T>> {
-    const Eigen::MatrixXcd result = apply(function, a.template cast<complex128>());
+    const Eigen::MatrixXcd result = evaluate(function, a.template cast<complex128>());
     if constexpr (is_complex<T>) {
       return result;
     } else {

@@ -111,13 +111,15 @@ Status least_squares(Call& call, const In<T>& a, const In<T>& b, const In<double
 }  // namespace
 
 void add_orthogonal(Registry& ops) {
-  ops.add("Qr", joined<linalg_types, types<half>>{}, []<class T>(Call& call, In<T> x, Attr<"full_matrices", bool> full) { return qr(call, x, *full); });
+  ops.add("Qr", joined<linalg_types, types<half>>{},
+          []<class T>(Call& call, In<T> x, Attr<"full_matrices", bool> full) { return qr(call, x, *full); });
   ops.add({"Svd", "BatchSvd"}, linalg_types{}, []<class T>(Call& call, In<T> x, Attr<"compute_uv", bool> vectors, Attr<"full_matrices", bool> full) {
     return svd(call, x, *vectors, *full);
   });
-  ops.add({"MatrixSolveLs", "BatchMatrixSolveLs"}, linalg_types{}, []<class T>(Call& call, In<T> a, In<T> b, In<double> regularizer, Attr<"fast", bool> fast) {
-    return least_squares(call, a, b, regularizer, *fast);
-  });
+  ops.add({"MatrixSolveLs", "BatchMatrixSolveLs"}, linalg_types{},
+          []<class T>(Call& call, In<T> a, In<T> b, In<double> regularizer, Attr<"fast", bool> fast) {
+            return least_squares(call, a, b, regularizer, *fast);
+          });
   ops.cost({"Qr", "Svd", "BatchSvd", "MatrixSolveLs", "BatchMatrixSolveLs"}, 500);
 }
 

@@ -22,7 +22,8 @@ StatusOr<Systems> systems(const Shape& a, const Shape& b, bool lower, bool adjoi
   TRY_ASSIGN(auto right, Matrices::of(b));
   auto pairs = Broadcast::of(left.outer, right.outer);
   if (!pairs) return invalid("In[0] and In[1] must have compatible batch dimensions: {} vs. {}", a, b);
-  if (!banded && left.rows != left.columns) return invalid("In[0] matrices in the last dimensions must be square ({} =/= {})", left.columns, left.rows);
+  if (!banded && left.rows != left.columns)
+    return invalid("In[0] matrices in the last dimensions must be square ({} =/= {})", left.columns, left.rows);
   if (left.columns != right.rows)
     return invalid("In[0] mismatch In[1] shape: {} vs. {}: {} {} {:d} {:d}", left.columns, right.rows, a, b, lower, adjoint);
   Shape output = pairs->output;
@@ -38,7 +39,8 @@ Status for_each_system(const Systems& s, F&& each) {
   if (s.output.elements() == 0) return status;
   s.pairs.for_each_row([&](std::int64_t o, std::int64_t l, std::int64_t r) {
     for (std::int64_t i = 0; i < s.pairs.size.back() && status.ok(); ++i)
-      status = each((o + i) * s.right.size(), (l + i * s.pairs.left_step.back()) * s.left.size(), (r + i * s.pairs.right_step.back()) * s.right.size());
+      status =
+          each((o + i) * s.right.size(), (l + i * s.pairs.left_step.back()) * s.left.size(), (r + i * s.pairs.right_step.back()) * s.right.size());
   });
   return status;
 }
@@ -84,6 +86,8 @@ template <class T>
 Status solve_banded(Call& call, const In<T>& a, const In<T>& b, bool lower, bool adjoint) {
   if (a.dims() >= 2 && a.size() == 0)
     return invalid("In[0] must not be an empty tensor: Tensor<type: {} shape: {} values: >", name_of(a.tensor.dtype()), a.shape());
+  if (a.dims() >= 2 && b.dims() >= 2 && b.size() == 0)
+    return invalid("In[1] must not be an empty tensor: Tensor<type: {} shape: {} values: >", name_of(b.tensor.dtype()), b.shape());
   TRY_ASSIGN(auto s, systems(a.shape(), b.shape(), lower, adjoint, true));
   T* out = call.alloc<T>(0, s.output);
   const std::int64_t n = s.right.rows, bands = s.left.rows;
@@ -97,8 +101,9 @@ Status solve_banded(Call& call, const In<T>& a, const In<T>& b, bool lower, bool
     for (std::int64_t i = 0; i < n; ++i)
       if (band(i, i) == Precise<T>(0)) return invalid("Input matrix is not invertible.");
     auto x = load_matrix(b.data() + r, n, s.right.columns);
-    substitute(n, s.right.columns, lower != adjoint, bands - 1,
-               [&](std::int64_t i, std::int64_t j) { return adjoint ? conjugate(band(j, i)) : band(i, j); }, x);
+    substitute(
+        n, s.right.columns, lower != adjoint, bands - 1, [&](std::int64_t i, std::int64_t j) { return adjoint ? conjugate(band(j, i)) : band(i, j); },
+        x);
     store_matrix(x, out + o);
     return absl::OkStatus();
   });
@@ -111,9 +116,10 @@ void add_triangular(Registry& ops) {
           []<class T>(Call& call, In<T> a, In<T> b, Attr<"lower", bool> lower, Attr<"adjoint", bool> adjoint) {
             return solve_triangular(call, a, b, *lower, *adjoint);
           });
-  ops.add("BandedTriangularSolve", linalg_types{}, []<class T>(Call& call, In<T> a, In<T> b, Attr<"lower", bool> lower, Attr<"adjoint", bool> adjoint) {
-    return solve_banded(call, a, b, *lower, *adjoint);
-  });
+  ops.add("BandedTriangularSolve", linalg_types{},
+          []<class T>(Call& call, In<T> a, In<T> b, Attr<"lower", bool> lower, Attr<"adjoint", bool> adjoint) {
+            return solve_banded(call, a, b, *lower, *adjoint);
+          });
   ops.cost({"MatrixTriangularSolve", "BatchMatrixTriangularSolve", "BandedTriangularSolve"}, 50);
 }
 

@@ -118,9 +118,8 @@ void add_tridiagonal(Registry& ops) {
   ops.add("TridiagonalSolve", linalg_types{}, []<class T>(Call& call, In<T> diagonals, In<T> rhs, Attr<"partial_pivoting", bool> pivoting) {
     return solve(call, diagonals, rhs, *pivoting);
   });
-  ops.add("TridiagonalMatMul", linalg_types{}, []<class T>(Call& call, In<T> above, In<T> main, In<T> below, In<T> rhs) {
-    return multiply(call, above, main, below, rhs);
-  });
+  ops.add("TridiagonalMatMul", linalg_types{},
+          []<class T>(Call& call, In<T> above, In<T> main, In<T> below, In<T> rhs) { return multiply(call, above, main, below, rhs); });
 }
 
 }  // namespace troupe

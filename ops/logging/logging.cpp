@@ -33,8 +33,7 @@ struct Stream {
     TRY_ASSIGN(s.end, binding.attr<std::string>("end"));
     static constexpr std::string_view known[] = {"stdout", "stderr", "log(info)", "log(warning)", "log(error)"};
     const bool found = std::find(std::begin(known), std::end(known), s.name) != std::end(known);
-    if (!found && !s.name.starts_with("file://"))
-      return invalid("Unknown output stream: {}, Valid streams are: {}", s.name, fmt::join(known, " "));
+    if (!found && !s.name.starts_with("file://")) return invalid("Unknown output stream: {}, Valid streams are: {}", s.name, fmt::join(known, " "));
     return s;
   }
 
@@ -85,7 +84,8 @@ struct PrintCount {
 }  // namespace
 
 void add_logging(Registry& ops) {
-  ops.add("Assert", [](Call&, In<bool> condition, List data, Attr<"summarize", std::int64_t> limit) { return assert_true(condition.tensor, data, *limit); });
+  ops.add("Assert",
+          [](Call&, In<bool> condition, List data, Attr<"summarize", std::int64_t> limit) { return assert_true(condition.tensor, data, *limit); });
 
   ops.add("Print", [](Call& call, Any input, List data, Attr<"message", std::string> message, Attr<"first_n", std::int64_t> first,
                       Attr<"summarize", std::int64_t> limit, State<PrintCount> count) {
@@ -105,18 +105,18 @@ void add_logging(Registry& ops) {
     for (int i = 0; i < inputs.size(); ++i) text += summarize_nested(inputs[i], *ends) + t->pieces[static_cast<std::size_t>(i) + 1];
     call.set_scalar(0, std::move(text));
   });
-  ops.add("Timestamp", [](Call& call) {
-    call.set_scalar(0, std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count());
-  });
+  ops.add("Timestamp",
+          [](Call& call) { call.set_scalar(0, std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count()); });
 
   ops.add("Abort", [](Call& call, Attr<"error_msg", std::string> text) {
     return permission_denied("{} is refused: a step may not end the process that serves it{}{}", call.node().op, text->empty() ? "" : ": ", *text);
   });
   // As a server of TensorFlow's says it that has an interpreter, but not the client's.
   ops.add({"PyFunc", "PyFuncStateless", "EagerPyFunc"}, [](Call& call, List, Attr<"token", std::string> token) {
-    return invalid("ValueError: Could not find callback with key={} in the registry. {} calls a function of the client's Python interpreter, which this server "
-                   "does not have; place it in the client or express it as ops",
-                   *token, call.node().op);
+    return invalid(
+        "ValueError: Could not find callback with key={} in the registry. {} calls a function of the client's Python interpreter, which this server "
+        "does not have; place it in the client or express it as ops",
+        *token, call.node().op);
   });
 }
 

@@ -18,7 +18,8 @@ std::string number(const T& x) {
   if constexpr (std::is_floating_point_v<T>) return shortest(x);
   else if constexpr (is_floating<T>) return shortest(static_cast<float>(x));
   else if constexpr (is_complex<T>) return "?";
-  else if constexpr (std::is_integral_v<T>) return fmt::format("{}", static_cast<std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>>(x));
+  else if constexpr (std::is_integral_v<T>)
+    return fmt::format("{}", static_cast<std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>>(x));
   else return fmt::format("{}", static_cast<int>(x.value));
 }
 

@@ -1,4 +1,5 @@
 // Broadcasting as an op: BroadcastTo, BroadcastArgs and BroadcastGradientArgs.
+#include <troupe/ops/array/shapes.hpp>
 #include <troupe/ops/kernel.hpp>
 #include <troupe/ops/math/index_values.hpp>
 #include <troupe/ops/math/joint_broadcast.hpp>
@@ -97,13 +98,12 @@ Status copy_broadcast_any(const Tensor& x, Tensor& out, const JointBroadcast<1>&
 
 Status broadcast_to(Call& call, const Tensor& x, const Tensor& wanted) {
   if (wanted.rank() != 1) return invalid("shape must be a vector of {{int32,int64}}, got shape {}", wanted.shape());
-  TRY_ASSIGN(const Shape shape, Shape::checked(index_values(wanted)));
+  TRY_ASSIGN(const Shape shape, make_shape(index_values(wanted)));
   if (x.shape() == shape) {
     call.set(0, x);
     return absl::OkStatus();
   }
-  if (x.rank() > shape.rank())
-    return invalid("Rank of input ({}) must be no greater than rank of output shape ({}).", x.rank(), shape.rank());
+  if (x.rank() > shape.rank()) return invalid("Rank of input ({}) must be no greater than rank of output shape ({}).", x.rank(), shape.rank());
   auto joint = JointBroadcast<2>::of({&x.shape(), &shape});
   if (!joint) return invalid("Incompatible shapes: {} vs. {}", x.shape(), shape);
   if (joint->output != shape) return invalid("Unable to broadcast tensor of shape {} to tensor of shape {}", x.shape(), shape);

@@ -58,7 +58,10 @@ To convert(const From& x) {
 }
 
 template <class To>
-constexpr int mantissa_bits = std::is_same_v<To, float> ? 23 : std::is_same_v<To, half> ? 10 : std::is_same_v<To, bfloat16> ? 7 : 52;
+constexpr int mantissa_bits = std::is_same_v<To, float>      ? 23
+                              : std::is_same_v<To, half>     ? 10
+                              : std::is_same_v<To, bfloat16> ? 7
+                                                             : 52;
 
 /// Clears what the narrower type has no bits for, so that the conversion does not round.
 template <class To, class From>

@@ -23,9 +23,8 @@ void add_comparisons(Registry& ops) {
   each2<bool>(ops, {"LessEqual"}, reals{}, [](const auto& x, const auto& y) { return x <= y; });
   each2<bool>(ops, {"Greater"}, reals{}, [](const auto& x, const auto& y) { return y < x; });
   each2<bool>(ops, {"GreaterEqual"}, reals{}, [](const auto& x, const auto& y) { return y <= x; });
-  ops.add({"ApproximateEqual"}, full_floats{}, []<class T>(Call& call, In<T> x, In<T> y, Attr<"tolerance", float> tolerance) {
-    return approximately_equal(call, x, y, tolerance);
-  });
+  ops.add({"ApproximateEqual"}, full_floats{},
+          []<class T>(Call& call, In<T> x, In<T> y, Attr<"tolerance", float> tolerance) { return approximately_equal(call, x, y, tolerance); });
 }
 
 }  // namespace troupe

@@ -1,4 +1,5 @@
 // Complex numbers: their parts, their sizes and their conjugates.
+#include <troupe/ops/array/storage.hpp>
 #include <troupe/ops/kernel.hpp>
 #include <troupe/ops/math/loops.hpp>
 
@@ -7,20 +8,30 @@
 namespace troupe {
 namespace {
 
-Status unmatched(const Call& call, DType whole, DType part) {
-  return unimplemented("{} between {} and {} is not supported", call.node().op, name_of(whole), name_of(part));
+template <class T, class F>
+Status each_part(Call& call, const In<std::complex<T>>& x, const F& f) {
+  T* out = call.alloc<T>(0, x.shape());
+  for (std::int64_t i = 0; i < x.size(); ++i) out[i] = f(x[i]);
+  return absl::OkStatus();
 }
 
-/// Ops on complex numbers that give real ones.
+/// Ops on complex numbers that give real ones of the same width.
+template <class T, class F>
+void add_part_of(Registry& ops, const char* op, F f) {
+  add_for(ops, op, {{"T", {dtype_of<std::complex<T>>::value}}, {"Tout", {dtype_of<T>::value}}},
+          [f](Call& call, In<std::complex<T>> x) { return each_part<T>(call, x, f); });
+}
 template <class F>
 void add_part(Registry& ops, const char* op, F f) {
-  ops.add({op}, complexes{}, [f]<class C>(Call& call, In<C> x, Attr<"Tout", DType> part) -> Status {
-    using T = typename C::value_type;
-    if (*part != dtype_of<T>::value) return unmatched(call, dtype_of<C>::value, part);
-    T* out = call.alloc<T>(0, x.shape());
-    for (std::int64_t i = 0; i < x.size(); ++i) out[i] = f(x[i]);
-    return absl::OkStatus();
-  });
+  add_part_of<float>(ops, op, f);
+  add_part_of<double>(ops, op, f);
+}
+
+template <class T>
+void join_parts(Registry& ops) {
+  using C = std::complex<T>;
+  add_for(ops, "Complex", {{"T", {dtype_of<T>::value}}, {"Tout", {dtype_of<C>::value}}},
+          [](Call& call, In<T> real, In<T> imag) { return detail::each_pair<T, C>(call, real, imag, [](T re, T im) { return C(re, im); }); });
 }
 
 }  // namespace
@@ -29,13 +40,18 @@ void add_complex(Registry& ops) {
   add_part(ops, "Real", [](const auto& x) { return x.real(); });
   add_part(ops, "Imag", [](const auto& x) { return x.imag(); });
   add_part(ops, "Angle", [](const auto& x) { return std::arg(x); });
-  add_part(ops, "ComplexAbs", [](const auto& x) { return std::abs(x); });
-  each1(ops, {"Conj"}, complexes{}, [](const auto& x) { return std::conj(x); });
-  ops.add({"Complex"}, full_floats{}, []<class T>(Call& call, In<T> real, In<T> imag, Attr<"Tout", DType> whole) -> Status {
-    using C = std::complex<T>;
-    if (*whole != dtype_of<C>::value) return unmatched(call, whole, dtype_of<T>::value);
-    return detail::each_pair<T, C>(call, real, imag, [](T re, T im) { return C(re, im); });
+  // The one whose kernels are there for any output, and then refuse it.
+  ops.add({"ComplexAbs"}, complexes{}, []<class C>(Call& call, In<C> x, Attr<"Tout", DType> part) -> Status {
+    using T = typename C::value_type;
+    if (*part != dtype_of<T>::value) {
+      const auto whole = name_of(dtype_of<C>::value);
+      return invalid("Signature mismatch, have: {}->{} expected: {}->{}", whole, name_of(part), whole, name_of(dtype_of<T>::value));
+    }
+    return each_part<T>(call, x, [](const C& z) { return std::abs(z); });
   });
+  each1(ops, {"Conj"}, complexes{}, [](const auto& x) { return std::conj(x); });
+  join_parts<float>(ops);
+  join_parts<double>(ops);
 }
 
 }  // namespace troupe

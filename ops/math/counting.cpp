@@ -48,9 +48,8 @@ Status dense_bincount(Call& call, const Tensor& input, const Tensor& size, const
   if (input.rank() > 2) return invalid("Shape must be at most rank 2 but is rank {}", input.rank());
   TRY_ASSIGN(const std::int64_t bins, bin_count(size));
   if (weights.size() > 0 && weights.shape() != input.shape())
-    return invalid(
-        "`weights` must be the same shape as `arr` or a length-0 `Tensor`, in which case it acts as all weights equal to 1. Received {}",
-        weights.shape());
+    return invalid("`weights` must be the same shape as `arr` or a length-0 `Tensor`, in which case it acts as all weights equal to 1. Received {}",
+                   weights.shape());
   if (input.rank() == 0) {
     call.alloc<T>(0, Shape{0});
     return absl::OkStatus();
@@ -71,8 +70,7 @@ Status check_histogram(const In<T>& range, const In<std::int32_t>& nbins) {
   if (range.dims() != 1) return invalid("value_range should be a vector.");
   if (range.size() != 2) return invalid("value_range should be a vector of 2 elements.");
   if (nbins.dims() != 0) return invalid("nbins should be a scalar.");
-  if (!(range[0] < range[1]))
-    return invalid("value_range should satisfy value_range[0] < value_range[1], but got '[{}, {}]'", range[0], range[1]);
+  if (!(range[0] < range[1])) return invalid("value_range should satisfy value_range[0] < value_range[1], but got '[{}, {}]'", range[0], range[1]);
   if (nbins[0] <= 0) return invalid("nbins should be a positive number, but got '{}'", nbins[0]);
   return absl::OkStatus();
 }
@@ -109,14 +107,16 @@ Status bucketize(Call& call, const In<T>& x, const std::vector<float>& boundarie
 
 void add_counting(Registry& ops) {
   using counted = types<std::int32_t, std::int64_t, float, double>;
-  ops.add({"Bincount"}, counted{}, []<class T>(Call& call, Any arr, Any size, In<T> weights) { return bincount(call, arr.tensor, size.tensor, weights); });
+  ops.add({"Bincount"}, counted{},
+          []<class T>(Call& call, Any arr, Any size, In<T> weights) { return bincount(call, arr.tensor, size.tensor, weights); });
   ops.add({"DenseBincount"}, counted{}, []<class T>(Call& call, Any input, Any size, In<T> weights, Attr<"binary_output", bool> binary) {
     return dense_bincount(call, input.tensor, size.tensor, weights, binary);
   });
   ops.add({"HistogramFixedWidth"}, counted{}, []<class T>(Call& call, In<T> values, In<T> range, In<std::int32_t> nbins, Attr<"dtype", DType> type) {
     return histogram(call, values, range, nbins, type);
   });
-  ops.add({"Bucketize"}, counted{}, []<class T>(Call& call, In<T> x, Attr<"boundaries", std::vector<float>> boundaries) { return bucketize(call, x, boundaries); });
+  ops.add({"Bucketize"}, counted{},
+          []<class T>(Call& call, In<T> x, Attr<"boundaries", std::vector<float>> boundaries) { return bucketize(call, x, boundaries); });
 }
 
 }  // namespace troupe

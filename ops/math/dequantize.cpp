@@ -60,12 +60,13 @@ Status dequantize(Call& call, const In<T>& x, const In<float>& low, const In<flo
 }  // namespace
 
 void add_dequantize(Registry& ops) {
-  ops.add({"Dequantize"}, quantized{}, []<class T>(Call& call, In<T> x, In<float> low, In<float> high, Attr<"mode", std::string> mode,
-                                                   Attr<"narrow_range", bool> narrow, Attr<"axis", std::int64_t> axis, Attr<"dtype", DType> type) -> Status {
-    if (*type == DType::f32) return dequantize<T, float>(call, x, low, high, mode, narrow, axis);
-    if (*mode != "MIN_COMBINED") return invalid("When output type is bfloat16, Mode string must be 'MIN_COMBINED', is '{}'", *mode);
-    return dequantize<T, bfloat16>(call, x, low, high, mode, narrow, axis);
-  });
+  ops.add({"Dequantize"}, quantized{},
+          []<class T>(Call& call, In<T> x, In<float> low, In<float> high, Attr<"mode", std::string> mode, Attr<"narrow_range", bool> narrow,
+                      Attr<"axis", std::int64_t> axis, Attr<"dtype", DType> type) -> Status {
+            if (*type == DType::f32) return dequantize<T, float>(call, x, low, high, mode, narrow, axis);
+            if (*mode != "MIN_COMBINED") return invalid("When output type is bfloat16, Mode string must be 'MIN_COMBINED', is '{}'", *mode);
+            return dequantize<T, bfloat16>(call, x, low, high, mode, narrow, axis);
+          });
 }
 
 }  // namespace troupe

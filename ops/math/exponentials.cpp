@@ -68,8 +68,10 @@ void add_powers(Registry& ops) {
 }  // namespace
 
 void add_exponentials(Registry& ops) {
-  both(ops, "Exp", [](const auto& x) { return x.exp(); }, [](const auto& x) { return std::exp(x); });
-  both(ops, "Log", [](const auto& x) { return x.log(); }, [](const auto& x) { return std::log(x); });
+  both(
+      ops, "Exp", [](const auto& x) { return x.exp(); }, [](const auto& x) { return std::exp(x); });
+  both(
+      ops, "Log", [](const auto& x) { return x.log(); }, [](const auto& x) { return std::log(x); });
   each1_computed(ops, {"Sqrt"}, fields{}, [](const auto& x) { return std::sqrt(x); });
   each1_computed(ops, {"Rsqrt"}, fields{}, []<class T>(const T& x) { return T(1) / std::sqrt(x); });
   each1_computed(ops, {"Expm1"}, fields{}, [](const auto& x) { return exp_minus_one(x); });

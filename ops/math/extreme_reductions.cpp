@@ -17,12 +17,10 @@ void add_extreme_reductions(Registry& ops) {
   ops.add({"Min"}, reals{}, []<class T>(Call& call, In<T> x, Any axes, Attr<"keep_dims", bool> keep) {
     return reduce<MinReducer, T>(call, x, axes.tensor, keep, as_is);
   });
-  ops.add("All", [](Call& call, In<bool> x, Any axes, Attr<"keep_dims", bool> keep) {
-    return reduce<MinReducer, bool>(call, x, axes.tensor, keep, as_is);
-  });
-  ops.add("Any", [](Call& call, In<bool> x, Any axes, Attr<"keep_dims", bool> keep) {
-    return reduce<MaxReducer, bool>(call, x, axes.tensor, keep, as_is);
-  });
+  ops.add("All",
+          [](Call& call, In<bool> x, Any axes, Attr<"keep_dims", bool> keep) { return reduce<MinReducer, bool>(call, x, axes.tensor, keep, as_is); });
+  ops.add("Any",
+          [](Call& call, In<bool> x, Any axes, Attr<"keep_dims", bool> keep) { return reduce<MaxReducer, bool>(call, x, axes.tensor, keep, as_is); });
 }
 
 }  // namespace troupe

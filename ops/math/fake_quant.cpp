@@ -30,9 +30,11 @@ Nudged nudge(float low, float high, Bits bits) {
   return {(lowest - nudged) * step, (highest - nudged) * step, step};
 }
 
-float quantized(float x, const Nudged& range) {
-  const float inside = std::min(std::max(x, range.low), range.high) - range.low;
-  return std::floor(inside * (1.0f / range.step) + 0.5f) * range.step + range.low;
+/// Ties depend on how the place is computed: by a division, or by a product with the inverse.
+float quantized(float x, const Nudged& range, bool divides = false) {
+  const float inside = std::min(std::max(x, range.low), range.high) - range.low, inverse = 1.0f / range.step;
+  const float zero = std::floor(-range.low * inverse + 0.5f);
+  return std::floor((divides ? inside / range.step : inside * inverse) - zero + 0.5f) * range.step;
 }
 
 StatusOr<Nudged> fixed_range(float low, float high, std::int64_t num_bits, bool narrow) {
@@ -63,14 +65,15 @@ Status check_channels(const In<float>& x, const In<float>& low, const In<float>&
 }
 
 /// One channel of `count` that lie side by side. A range of nothing gives zeros.
-void quantize_channel(const float* x, std::int64_t n, std::int64_t count, float low, float high, Bits bits, float* out) {
+void quantize_channel(const float* x, std::int64_t n, std::int64_t count, float low, float high, Bits bits, bool divides, float* out) {
   const bool nothing = low == 0 && high == 0;
   const Nudged range = nothing ? Nudged{0, 0, 1} : nudge(low, high, bits);
-  for (std::int64_t i = 0; i < n; i += count) out[i] = nothing ? 0 : quantized(x[i], range);
+  for (std::int64_t i = 0; i < n; i += count) out[i] = nothing ? 0 : quantized(x[i], range, divides);
 }
 
 /// Where the input is outside of the range, the gradient goes to the bound that it met.
-void channel_gradient(const float* dy, const float* x, std::int64_t n, std::int64_t count, float low, float high, Bits bits, float* dx, float& dlow, float& dhigh) {
+void channel_gradient(const float* dy, const float* x, std::int64_t n, std::int64_t count, float low, float high, Bits bits, float* dx, float& dlow,
+                      float& dhigh) {
   dlow = dhigh = 0;
   const bool nothing = low == 0 && high == 0;
   const Nudged range = nothing ? Nudged{0, 0, 1} : nudge(low, high, bits);
@@ -83,9 +86,11 @@ void channel_gradient(const float* dy, const float* x, std::int64_t n, std::int6
 }
 
 Status quantize_channels(Call& call, const In<float>& x, const In<float>& low, const In<float>& high, Bits bits) {
+  const bool divides = low.dims() == 0;
   const std::int64_t count = low.size();
   float* out = call.alloc<float>(0, x.shape());
-  for (std::int64_t c = 0; c < count && x.size() > 0; ++c) quantize_channel(x.data() + c, x.size() - c, count, low[c], high[c], bits, out + c);
+  for (std::int64_t c = 0; c < count && x.size() > 0; ++c)
+    quantize_channel(x.data() + c, x.size() - c, count, low[c], high[c], bits, divides, out + c);
   return absl::OkStatus();
 }
 
@@ -102,27 +107,28 @@ Status channel_gradients(Call& call, const In<float>& dy, const In<float>& x, co
 using NumBits = Attr<"num_bits", std::int64_t>;
 using Narrow = Attr<"narrow_range", bool>;
 
-void add_fixed(Registry& ops) {
-  ops.add("FakeQuantWithMinMaxArgs", [](Call& call, In<float> x, Attr<"min", float> low, Attr<"max", float> high, NumBits bits, Narrow narrow) -> Status {
-    TRY_ASSIGN(const Nudged range, fixed_range(low, high, bits, narrow));
-    return fake_quant(call, x, range);
-  });
-  ops.add("FakeQuantWithMinMaxArgsGradient", [](Call& call, In<float> dy, In<float> x, Attr<"min", float> low, Attr<"max", float> high,
-                                                NumBits bits, Narrow narrow) -> Status {
-    TRY_ASSIGN(const Nudged range, fixed_range(low, high, bits, narrow));
-    if (dy.shape() != x.shape())
-      return invalid("Inputs to operation {} of type {} must have the same size and shape.  Input 0: {} != input 1: {}", call.node().name,
-                     call.node().op, dy.shape(), x.shape());
-    float* out = call.alloc<float>(0, x.shape());
-    for (std::int64_t i = 0; i < x.size(); ++i) out[i] = range.holds(x[i]) ? dy[i] : 0;
-    return absl::OkStatus();
-  });
+void fixed_kernels(Registry& ops) {
+  ops.add("FakeQuantWithMinMaxArgs",
+          [](Call& call, In<float> x, Attr<"min", float> low, Attr<"max", float> high, NumBits bits, Narrow narrow) -> Status {
+            TRY_ASSIGN(const Nudged range, fixed_range(low, high, bits, narrow));
+            return fake_quant(call, x, range);
+          });
+  ops.add("FakeQuantWithMinMaxArgsGradient",
+          [](Call& call, In<float> dy, In<float> x, Attr<"min", float> low, Attr<"max", float> high, NumBits bits, Narrow narrow) -> Status {
+            TRY_ASSIGN(const Nudged range, fixed_range(low, high, bits, narrow));
+            if (dy.shape() != x.shape())
+              return invalid("Inputs to operation {} of type {} must have the same size and shape.  Input 0: {} != input 1: {}", call.node().name,
+                             call.node().op, dy.shape(), x.shape());
+            float* out = call.alloc<float>(0, x.shape());
+            for (std::int64_t i = 0; i < x.size(); ++i) out[i] = range.holds(x[i]) ? dy[i] : 0;
+            return absl::OkStatus();
+          });
 }
 
 }  // namespace
 
 void add_fake_quant(Registry& ops) {
-  add_fixed(ops);
+  fixed_kernels(ops);
   ops.add("FakeQuantWithMinMaxVars", [](Call& call, In<float> x, In<float> low, In<float> high, NumBits num_bits, Narrow narrow) -> Status {
     TRY_ASSIGN(const Bits bits, bits_of(num_bits, narrow));
     TRY(check_rank(low, "min", 0));
@@ -134,20 +140,21 @@ void add_fake_quant(Registry& ops) {
     TRY(check_channels(x, low, high));
     return quantize_channels(call, x, low, high, bits);
   });
-  ops.add("FakeQuantWithMinMaxVarsGradient", [](Call& call, In<float> dy, In<float> x, In<float> low, In<float> high, NumBits num_bits, Narrow narrow) -> Status {
-    TRY_ASSIGN(const Bits bits, bits_of(num_bits, narrow));
-    if (dy.shape() != x.shape()) return invalid("gradient and input must be the same size");
-    TRY(check_rank(low, "min", 0));
-    TRY(check_rank(high, "max", 0));
-    return channel_gradients(call, dy, x, low, high, bits);
-  });
-  ops.add("FakeQuantWithMinMaxVarsPerChannelGradient", [](Call& call, In<float> dy, In<float> x, In<float> low, In<float> high, NumBits num_bits,
-                                                          Narrow narrow) -> Status {
-    TRY_ASSIGN(const Bits bits, bits_of(num_bits, narrow));
-    if (dy.shape() != x.shape()) return invalid("gradient and input must be the same size");
-    TRY(check_channels(x, low, high));
-    return channel_gradients(call, dy, x, low, high, bits);
-  });
+  ops.add("FakeQuantWithMinMaxVarsGradient",
+          [](Call& call, In<float> dy, In<float> x, In<float> low, In<float> high, NumBits num_bits, Narrow narrow) -> Status {
+            TRY_ASSIGN(const Bits bits, bits_of(num_bits, narrow));
+            if (dy.shape() != x.shape()) return invalid("gradient and input must be the same size");
+            TRY(check_rank(low, "min", 0));
+            TRY(check_rank(high, "max", 0));
+            return channel_gradients(call, dy, x, low, high, bits);
+          });
+  ops.add("FakeQuantWithMinMaxVarsPerChannelGradient",
+          [](Call& call, In<float> dy, In<float> x, In<float> low, In<float> high, NumBits num_bits, Narrow narrow) -> Status {
+            TRY_ASSIGN(const Bits bits, bits_of(num_bits, narrow));
+            if (dy.shape() != x.shape()) return invalid("gradient and input must be the same size");
+            TRY(check_channels(x, low, high));
+            return channel_gradients(call, dy, x, low, high, bits);
+          });
 }
 
 }  // namespace troupe

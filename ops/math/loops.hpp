@@ -79,9 +79,7 @@ void each1(Registry& ops, Registry::Names names, types<Ts...> ts, F f) {
 /// z = f(x, y), element by element with broadcasting.
 template <class Out = void, class... Ts, class F>
 void each2(Registry& ops, Registry::Names names, types<Ts...> ts, F f) {
-  ops.add(names, ts, [f]<class T>(Call& call, In<T> x, In<T> y) -> Status {
-    return detail::each_pair<T, detail::OutOr<Out, T>>(call, x, y, f);
-  });
+  ops.add(names, ts, [f]<class T>(Call& call, In<T> x, In<T> y) -> Status { return detail::each_pair<T, detail::OutOr<Out, T>>(call, x, y, f); });
 }
 
 /// As each2, for a function f(x, y, bool& failed): the kernel fails with `error` where it set that.

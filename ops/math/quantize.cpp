@@ -120,6 +120,7 @@ Status quantize(Call& call, const In<float>& x, const In<float>& low, const In<f
         options.axis, x.dims());
   TRY(check_range("min_range", low, x.shape(), options.axis));
   TRY(check_range("max_range", high, x.shape(), options.axis));
+  if (options.axis >= 0 && options.mode == "MIN_FIRST") return unimplemented("MIN_FIRST mode is not implemented for Quantize with axis != -1.");
   using I = Stored<T>;
   const Slices slices = Slices::of(x.shape(), options.axis);
   const Shape range_shape = options.axis < 0 ? Shape{} : Shape{slices.count};
@@ -139,14 +140,15 @@ Status quantize(Call& call, const In<float>& x, const In<float>& low, const In<f
 }  // namespace
 
 void add_quantize(Registry& ops) {
-  ops.add("QuantizeV2", [](Call& call, In<float> x, In<float> low, In<float> high, Attr<"T", DType> type, Attr<"mode", std::string> mode,
-                           Attr<"round_mode", std::string> round_mode, Attr<"narrow_range", bool> narrow, Attr<"axis", std::int64_t> axis,
-                           Attr<"ensure_minimum_range", float> minimum) -> Status {
-    const Options options{mode, round_mode, narrow, static_cast<int>(*axis), minimum};
-    Status status = unimplemented("QuantizeV2 to {} is not supported", name_of(type));
-    visit_dtype(quantized{}, type, [&]<class T>() { status = quantize<T>(call, x, low, high, options); });
-    return status;
-  });
+  ops.add("QuantizeV2",
+          [](Call& call, In<float> x, In<float> low, In<float> high, Attr<"T", DType> type, Attr<"mode", std::string> mode,
+             Attr<"round_mode", std::string> round_mode, Attr<"narrow_range", bool> narrow, Attr<"axis", std::int64_t> axis,
+             Attr<"ensure_minimum_range", float> minimum) -> Status {
+            const Options options{mode, round_mode, narrow, static_cast<int>(*axis), minimum};
+            Status status = unimplemented("QuantizeV2 to {} is not supported", name_of(type));
+            visit_dtype(quantized{}, type, [&]<class T>() { status = quantize<T>(call, x, low, high, options); });
+            return status;
+          });
 }
 
 }  // namespace troupe

@@ -9,8 +9,7 @@ namespace {
 StatusOr<std::vector<bool>> reduced_axes(int rank, const Tensor& axes) {
   std::vector<bool> reduced(static_cast<std::size_t>(rank), false);
   for (const std::int64_t axis : index_values(axes)) {
-    if (axis < -rank || axis >= rank)
-      return invalid("Invalid reduction dimension ({} for input with {} dimension(s)", axis, rank);
+    if (axis < -rank || axis >= rank) return invalid("Invalid reduction dimension ({} for input with {} dimension(s)", axis, rank);
     const auto d = static_cast<std::size_t>(axis < 0 ? axis + rank : axis);
     if (reduced[d]) return invalid("Invalid reduction arguments: Axes contains duplicate dimension: {}", d);
     reduced[d] = true;

@@ -13,8 +13,8 @@ namespace troupe {
 /// What a reduction makes of a shape. Neighbouring dimensions of the same fate are merged.
 struct ReductionPlan {
   Shape output;
-  Shape::Dims size;         // merged dimensions of the input, outermost first; at least one
-  Shape::Dims output_step;  // elements that the output advances per dimension; 0 where it is reduced
+  Shape::Dims size;             // merged dimensions of the input, outermost first; at least one
+  Shape::Dims output_step;      // elements that the output advances per dimension; 0 where it is reduced
   std::int64_t per_output = 1;  // input elements that make one output element
 
   /// Fails for axes out of range or named twice, with TensorFlow's texts.

@@ -13,8 +13,7 @@ namespace {
 StatusOr<int> scan_axis(const Shape& shape, const Tensor& axis) {
   if (axis.rank() != 0) return invalid("ScanOp: axis must be a scalar, not {}", axis.shape());
   const std::int64_t rank = shape.rank(), at = index_value(axis), from_front = at < 0 ? at + rank : at;
-  if (from_front < 0 || from_front >= rank)
-    return invalid("ScanOp: Expected scan axis in the range [{}, {}), but got {}", -rank, rank, at);
+  if (from_front < 0 || from_front >= rank) return invalid("ScanOp: Expected scan axis in the range [{}, {}), but got {}", -rank, rank, at);
   return static_cast<int>(from_front);
 }
 
@@ -56,10 +55,11 @@ void add_scans(Registry& ops) {
   ops.add({"Cumprod"}, numbers{}, []<class T>(Call& call, In<T> x, Any axis, Attr<"exclusive", bool> exclusive, Attr<"reverse", bool> reverse) {
     return scan(call, x, axis.tensor, exclusive, reverse, T(1), [](const T& a, const T& b) { return wrap_mul(a, b); });
   });
-  ops.add({"CumulativeLogsumexp"}, floats{}, []<class T>(Call& call, In<T> x, Any axis, Attr<"exclusive", bool> exclusive, Attr<"reverse", bool> reverse) {
-    const T nothing = -std::numeric_limits<T>::infinity();
-    return scan(call, x, axis.tensor, exclusive, reverse, nothing, [](const T& a, const T& b) { return log_add_exp(a, b); });
-  });
+  ops.add({"CumulativeLogsumexp"}, floats{},
+          []<class T>(Call& call, In<T> x, Any axis, Attr<"exclusive", bool> exclusive, Attr<"reverse", bool> reverse) {
+            const T nothing = -std::numeric_limits<T>::infinity();
+            return scan(call, x, axis.tensor, exclusive, reverse, nothing, [](const T& a, const T& b) { return log_add_exp(a, b); });
+          });
 }
 
 }  // namespace troupe

@@ -18,8 +18,7 @@ StatusOr<std::int64_t> segment_count(std::span<const std::int64_t> ids) {
 
 Status check_run(std::int64_t id, std::int64_t next, bool last, std::int64_t rows) {
   if (!last && id >= next) return invalid("segment ids are not increasing");
-  if (id < 0 || id >= rows)
-    return invalid("Segment id {} out of range [0, {}), possibly because 'segment_ids' input is not sorted.", id, rows);
+  if (id < 0 || id >= rows) return invalid("Segment id {} out of range [0, {}), possibly because 'segment_ids' input is not sorted.", id, rows);
   return absl::OkStatus();
 }
 
@@ -59,10 +58,14 @@ constexpr auto as_is = [](const auto& x, std::int64_t) { return x; };
 }  // namespace
 
 void add_segments(Registry& ops) {
-  ops.add({"SegmentSum"}, numbers{}, []<class T>(Call& call, In<T> x, Any ids) { return reduce_segments<SumReducer>(call, x, ids.tensor, T(0), as_is); });
-  ops.add({"SegmentProd"}, numbers{}, []<class T>(Call& call, In<T> x, Any ids) { return reduce_segments<ProductReducer>(call, x, ids.tensor, T(1), as_is); });
-  ops.add({"SegmentMin"}, reals{}, []<class T>(Call& call, In<T> x, Any ids) { return reduce_segments<MinReducer>(call, x, ids.tensor, T(0), as_is); });
-  ops.add({"SegmentMax"}, reals{}, []<class T>(Call& call, In<T> x, Any ids) { return reduce_segments<MaxReducer>(call, x, ids.tensor, T(0), as_is); });
+  ops.add({"SegmentSum"}, numbers{},
+          []<class T>(Call& call, In<T> x, Any ids) { return reduce_segments<SumReducer>(call, x, ids.tensor, T(0), as_is); });
+  ops.add({"SegmentProd"}, numbers{},
+          []<class T>(Call& call, In<T> x, Any ids) { return reduce_segments<ProductReducer>(call, x, ids.tensor, T(1), as_is); });
+  ops.add({"SegmentMin"}, reals{},
+          []<class T>(Call& call, In<T> x, Any ids) { return reduce_segments<MinReducer>(call, x, ids.tensor, T(0), as_is); });
+  ops.add({"SegmentMax"}, reals{},
+          []<class T>(Call& call, In<T> x, Any ids) { return reduce_segments<MaxReducer>(call, x, ids.tensor, T(0), as_is); });
   ops.add({"SegmentMean"}, numbers{}, []<class T>(Call& call, In<T> x, Any ids) {
     return reduce_segments<SumReducer>(call, x, ids.tensor, T(0), []<class A>(const A& sum, std::int64_t n) {
       if constexpr (std::is_integral_v<A>) return static_cast<A>(static_cast<std::int64_t>(sum) / n);

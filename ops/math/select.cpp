@@ -8,8 +8,8 @@ namespace {
 using selectable = joined<numbers, types<bool, std::string, ResourceHandle, Variant>>;
 
 Status differs_from_condition(const Call& call, const Shape& condition, int input, const Shape& shape) {
-  return invalid("Inputs to operation {} of type {} must have the same size and shape.  Input 0: {} != input {}: {}",
-                 call.node().name, call.node().op, condition, input, shape);
+  return invalid("Inputs to operation {} of type {} must have the same size and shape.  Input 0: {} != input {}: {}", call.node().name,
+                 call.node().op, condition, input, shape);
 }
 
 template <class T>
@@ -23,8 +23,7 @@ Status select_rows(Call& call, const In<bool>& condition, const In<T>& t, const 
   if (t.dims() < 1) return invalid("'then' must be at least a vector, but saw shape: {}", t.shape());
   if (t.dim(0) != condition.size())
     return invalid("Number of batches of 'then' must match size of 'cond', but saw: {} vs. {}", t.dim(0), condition.size());
-  if (t.shape() != e.shape())
-    return invalid("'then' and 'else' must have the same size.  but received: {} vs. {}", t.shape(), e.shape());
+  if (t.shape() != e.shape()) return invalid("'then' and 'else' must have the same size.  but received: {} vs. {}", t.shape(), e.shape());
   T* out = call.alloc<T>(0, t.shape());
   const std::int64_t row = t.shape().elements(1, t.dims());
   for (std::int64_t i = 0; i < t.dim(0); ++i) {
@@ -37,8 +36,7 @@ Status select_rows(Call& call, const In<bool>& condition, const In<T>& t, const 
 template <class T>
 Status select(Call& call, const In<bool>& condition, const In<T>& t, const In<T>& e) {
   if (condition.dims() == 0) {
-    if (t.shape() != e.shape())
-      return invalid("'then' and 'else' must have the same size.  but received: {} vs. {}", t.shape(), e.shape());
+    if (t.shape() != e.shape()) return invalid("'then' and 'else' must have the same size.  but received: {} vs. {}", t.shape(), e.shape());
     call.set(0, condition[0] ? t.tensor : e.tensor);
     return absl::OkStatus();
   }

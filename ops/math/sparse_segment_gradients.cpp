@@ -32,8 +32,7 @@ StatusOr<Routes> routes_of(const Tensor& gradient, const Tensor& indices, const 
     if (id < 0 || id >= segments) return invalid("Segment id {} out of range [0, {}).", id, segments);
     routes.weight[static_cast<std::size_t>(id)] += 1;
   }
-  for (double& w : routes.weight)
-    w = scale == Scale::none ? 1 : scale == Scale::mean ? 1 / std::max(w, 1.0) : 1 / std::sqrt(std::max(w, 1.0));
+  for (double& w : routes.weight) w = scale == Scale::none ? 1 : scale == Scale::mean ? 1 / std::max(w, 1.0) : 1 / std::sqrt(std::max(w, 1.0));
   for (const std::int64_t row : routes.to)
     if (row < 0 || row >= rows) return invalid("Index {} out of range [0, {}).", row, rows);
   return routes;

@@ -26,7 +26,7 @@ double bessel_y(double (*y)(double), double x) {
   return x <= 0 ? -std::numeric_limits<double>::infinity() : y(x);
 }
 
-void add_bessel(Registry& ops) {
+void bessel_functions(Registry& ops) {
   using namespace special;
   add_special(ops, "BesselI0e", with_half{}, bessel_i0e);
   add_special(ops, "BesselI1e", with_half{}, bessel_i1e);
@@ -39,7 +39,11 @@ void add_bessel(Registry& ops) {
   add_special(ops, "BesselJ0", with_half{}, [](double x) { return std::isinf(x) ? std::numeric_limits<double>::quiet_NaN() : ::j0(x); });
   add_special(ops, "BesselJ1", with_half{}, [](double x) { return std::isinf(x) ? std::numeric_limits<double>::quiet_NaN() : ::j1(x); });
   add_special(ops, "BesselY0", with_half{}, [](double x) { return bessel_y(::y0, x); });
-  add_special(ops, "BesselY1", with_half{}, [](double x) { return bessel_y(::y1, x); });
+  each1(ops, {"BesselY1"}, with_half{}, []<class T>(const T& x) {
+    // The limit at zero is known in double only.
+    if (!std::is_same_v<T, double> && x == T(0)) return std::numeric_limits<T>::quiet_NaN();
+    return static_cast<T>(bessel_y(::y1, static_cast<double>(x)));
+  });
 }
 
 /// Tensors of one shape, or scalars that are repeated.
@@ -72,7 +76,7 @@ void add_special_functions(Registry& ops) {
   add_special2(ops, "Igammac", igammac);
   add_special2(ops, "IgammaGradA", igamma_grad_a);
   ops.add({"Betainc"}, full_floats{}, []<class T>(Call& call, In<T> a, In<T> b, In<T> x) { return betainc(call, a, b, x); });
-  add_bessel(ops);
+  bessel_functions(ops);
   add_special(ops, "Dawsn", full_floats{}, dawson);
   add_special(ops, "Expint", full_floats{}, exponential_integral);
   add_special(ops, "FresnelSin", full_floats{}, [](double x) { return fresnel(x).sine; });

@@ -52,9 +52,16 @@ double dilogarithm(double x) {
   double power = 1, sum = 0;
   // In y = -log(1 - x) the series has only Bernoulli numbers and converges fast.
   const double y = -std::log1p(-x), y2 = y * y;
-  constexpr double bernoulli[] = {1.0 / 36, -1.0 / 3600, 1.0 / 211680, -1.0 / 10886400, 1.0 / 526901760,
-                                  -691.0 / 16999766784000.0, 1.0 / 1120863744000.0, -3617.0 / 181400588328960000.0,
-                                  43867.0 / 97072790126247936000.0, -174611.0 / 16860010916664115200000.0};
+  constexpr double bernoulli[] = {1.0 / 36,
+                                  -1.0 / 3600,
+                                  1.0 / 211680,
+                                  -1.0 / 10886400,
+                                  1.0 / 526901760,
+                                  -691.0 / 16999766784000.0,
+                                  1.0 / 1120863744000.0,
+                                  -3617.0 / 181400588328960000.0,
+                                  43867.0 / 97072790126247936000.0,
+                                  -174611.0 / 16860010916664115200000.0};
   for (const double c : bernoulli) sum += c * (power *= y2);
   return y - y2 / 4 + y * sum;
 }

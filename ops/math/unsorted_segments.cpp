@@ -12,8 +12,7 @@ namespace {
 /// "[1,0]": the place of a flat index in a shape.
 std::string place_of(const Shape& shape, std::int64_t flat) {
   std::string text;
-  for (int d = shape.rank(); d-- > 0; flat /= shape.dim(d))
-    text = fmt::format("{}{}{}", flat % shape.dim(d), text.empty() ? "" : ",", text);
+  for (int d = shape.rank(); d-- > 0; flat /= shape.dim(d)) text = fmt::format("{}{}{}", flat % shape.dim(d), text.empty() ? "" : ",", text);
   return shape.rank() == 0 ? "" : "[" + text + "]";
 }
 
@@ -50,12 +49,10 @@ Status reduce_unsorted(Call& call, const In<T>& x, const Tensor& segment_ids, co
 }  // namespace
 
 void add_unsorted_segments(Registry& ops) {
-  ops.add({"UnsortedSegmentSum"}, numbers{}, []<class T>(Call& call, In<T> x, Any ids, Any count) {
-    return reduce_unsorted<SumReducer>(call, x, ids.tensor, count.tensor, T(0));
-  });
-  ops.add({"UnsortedSegmentProd"}, numbers{}, []<class T>(Call& call, In<T> x, Any ids, Any count) {
-    return reduce_unsorted<ProductReducer>(call, x, ids.tensor, count.tensor, T(1));
-  });
+  ops.add({"UnsortedSegmentSum"}, numbers{},
+          []<class T>(Call& call, In<T> x, Any ids, Any count) { return reduce_unsorted<SumReducer>(call, x, ids.tensor, count.tensor, T(0)); });
+  ops.add({"UnsortedSegmentProd"}, numbers{},
+          []<class T>(Call& call, In<T> x, Any ids, Any count) { return reduce_unsorted<ProductReducer>(call, x, ids.tensor, count.tensor, T(1)); });
   ops.add({"UnsortedSegmentMin"}, reals{}, []<class T>(Call& call, In<T> x, Any ids, Any count) {
     return reduce_unsorted<MinReducer>(call, x, ids.tensor, count.tensor, std::numeric_limits<T>::max());
   });

@@ -10,20 +10,25 @@ namespace troupe {
 namespace {
 
 /// out = f(gradient, x) for two inputs of one shape.
-template <class T, class F>
+template <class W, class T, class F>
 Status combine(Call& call, const In<T>& gradient, const In<T>& x, const F& f) {
   if (gradient.shape() != x.shape())
     return invalid("Inputs to operation {} of type {} must have the same size and shape.  Input 0: {} != input 1: {}", call.node().name,
                    call.node().op, gradient.shape(), x.shape());
   const T *g = gradient.data(), *v = x.data();
   T* out = gradient.tensor.unique() ? call.alloc_over<T>(0, gradient.index, x.shape()) : call.alloc_over<T>(0, x.index, x.shape());
-  for (std::int64_t i = 0, n = x.size(); i < n; ++i) out[i] = static_cast<T>(f(static_cast<Wide<T>>(g[i]), static_cast<Wide<T>>(v[i])));
+  for (std::int64_t i = 0, n = x.size(); i < n; ++i) out[i] = static_cast<T>(f(static_cast<W>(g[i]), static_cast<W>(v[i])));
   return absl::OkStatus();
 }
 
 template <class... Ts, class F>
 void gradient(Registry& ops, const char* name, types<Ts...> ts, F f) {
-  ops.add(name, ts, [f]<class T>(Call& call, In<T> g, In<T> x) { return combine(call, g, x, f); });
+  ops.add(name, ts, [f]<class T>(Call& call, In<T> g, In<T> x) { return combine<Wide<T>>(call, g, x, f); });
+}
+/// The same without a wider type: each operation rounds, as TensorFlow's do.
+template <class... Ts, class F>
+void own_gradient(Registry& ops, const char* name, types<Ts...> ts, F f) {
+  ops.add(name, ts, [f]<class T>(Call& call, In<T> g, In<T> x) { return combine<T>(call, g, x, f); });
 }
 
 }  // namespace
@@ -32,8 +37,8 @@ void add_activation_gradients(Registry& ops) {
   // A product and not a choice: a gradient that is not finite must show.
   gradient(ops, "ReluGrad", reals{}, []<class W>(W g, W x) { return g * W(x > W(0)); });
   gradient(ops, "Relu6Grad", reals{}, []<class W>(W g, W x) { return g * W(x > W(0) && x < W(6)); });
-  gradient(ops, "EluGrad", floats{}, []<class W>(W g, W y) { return y < W(0) ? (y + W(1)) * g : g; });
-  gradient(ops, "SeluGrad", floats{}, []<class W>(W g, W y) { return y < W(0) ? g * (y + W(selu_scale_alpha)) : g * W(selu_scale); });
+  own_gradient(ops, "EluGrad", floats{}, []<class T>(T g, T y) { return y < T(0) ? (y + T(1)) * g : g; });
+  own_gradient(ops, "SeluGrad", floats{}, []<class T>(T g, T y) { return y < T(0) ? g * (y + T(selu_scale_alpha)) : g * T(selu_scale); });
   gradient(ops, "SoftplusGrad", floats{}, []<class W>(W g, W x) { return g / (std::exp(-x) + W(1)); });
   gradient(ops, "SoftsignGrad", floats{}, []<class W>(W g, W x) {
     const W d = std::abs(x) + W(1);
@@ -41,7 +46,7 @@ void add_activation_gradients(Registry& ops) {
   });
   ops.add("LeakyReluGrad", floats{}, []<class T>(Call& call, In<T> g, In<T> x, Attr<"alpha", float> alpha) {
     const auto slope = static_cast<Wide<T>>(static_cast<T>(*alpha));
-    return combine(call, g, x, [slope](auto gradient, auto value) { return value > 0 ? gradient : gradient * slope; });
+    return combine<Wide<T>>(call, g, x, [slope](auto gradient, auto value) { return value > 0 ? gradient : gradient * slope; });
   });
 }
 

@@ -20,8 +20,8 @@ Status check_options(const PoolOptions& o, const char* kind, bool positive) {
 template <class T>
 Status average_pool(Call& call, const In<T>& input, const PoolOptions& options) {
   TRY(check_options(options, "AvgPoolingOp", true));
-  if (input.dims() == 4 && options.ksize[3] != 1) return unimplemented("Non-spatial pooling is not yet supported. Volunteers? :)");
   TRY_ASSIGN(auto p, pool_sizes(options, input.shape()));
+  if (p.depth_window != 1) return unimplemented("Non-spatial pooling is not yet supported. Volunteers? :)");
   const Shape shape = pooled_shape(p);
   T* out = call.alloc<T>(0, shape);
   std::vector<Wide<T>> sums(static_cast<std::size_t>(p.depth));

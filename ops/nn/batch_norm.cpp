@@ -86,13 +86,15 @@ Status normalise(Call& call, const In<T>& x, const In<float>& scale, const In<fl
 }
 
 template <class T>
-Status gradient(Call& call, const In<T>& dy, const In<T>& x, const In<float>& scale, const In<float>& mean, const In<float>& variance, const Options& o) {
+Status gradient(Call& call, const In<T>& dy, const In<T>& x, const In<float>& scale, const In<float>& mean, const In<float>& variance,
+                const Options& o) {
   TRY(Layout::of(dy.shape(), o.format).status());
   TRY_ASSIGN(auto at, Layout::of(x.shape(), o.format));
   TRY(check_vector("scale", scale.shape()));
   TRY(check_vector("saved mean", mean.shape()));
   TRY(check_vector("saved variance", variance.shape()));
-  if (x.shape() != dy.shape()) return invalid("x and y_backprop must have same shape, but x has shape {} and y_backprop has shape {}", x.shape(), dy.shape());
+  if (x.shape() != dy.shape())
+    return invalid("x and y_backprop must have same shape, but x has shape {} and y_backprop has shape {}", x.shape(), dy.shape());
   TRY(check_channels("scale", scale.shape(), at.channels));
   TRY(check_channels("reserve_space_1", mean.shape(), at.channels));
   TRY(check_channels("reserve_space_2", variance.shape(), at.channels));
@@ -162,9 +164,9 @@ void add_batch_norm(Registry& ops) {
   add_gradient(ops, {"FusedBatchNormGrad"}, types<float>{});
   add_gradient(ops, {"FusedBatchNormGradV2", "FusedBatchNormGradV3"}, types<half, bfloat16, float>{});
   ops.add("_FusedBatchNormEx", types<float, bfloat16>{},
-          []<class T>(Call& call, In<T> x, In<float> scale, In<float> offset, In<float> mean, In<float> variance, List side, Attr<"epsilon", float> epsilon,
-                      Attr<"exponential_avg_factor", float> factor, Attr<"is_training", bool> training, Attr<"data_format", std::string> format,
-                      Attr<"activation_mode", std::string> activation) -> Status {
+          []<class T>(Call& call, In<T> x, In<float> scale, In<float> offset, In<float> mean, In<float> variance, List side,
+                      Attr<"epsilon", float> epsilon, Attr<"exponential_avg_factor", float> factor, Attr<"is_training", bool> training,
+                      Attr<"data_format", std::string> format, Attr<"activation_mode", std::string> activation) -> Status {
             TRY(normalise(call, x, scale, offset, mean, variance, {*epsilon, *factor, *training, *format}));
             return normalise_and_activate(call, x, side, *activation);
           });

@@ -46,8 +46,7 @@ Status sum_channels(Call& call, In<T> gradient, bool channels_first) {
   Eigen::Array<Wide<T>, Eigen::Dynamic, 1> sums = Eigen::Array<Wide<T>, Eigen::Dynamic, 1>::Zero(at.channels);
   const T* in = gradient.data();
   for (std::int64_t o = 0; o < (gradient.size() == 0 ? 0 : at.outer); ++o, in += at.channels * at.inner)
-    if (at.inner == 1)
-      sums += ConstArrayMap<T>(in, at.channels).template cast<Wide<T>>();
+    if (at.inner == 1) sums += ConstArrayMap<T>(in, at.channels).template cast<Wide<T>>();
     else
       for (std::int64_t c = 0; c < at.channels; ++c) sums[c] += ConstArrayMap<T>(in + c * at.inner, at.inner).template cast<Wide<T>>().sum();
   ArrayMap<T>(out, at.channels) = sums.template cast<T>();

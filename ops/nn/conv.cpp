@@ -47,10 +47,8 @@ void unfold(const Convolution& c, const T* image, std::int64_t group, std::int64
   const std::int64_t channels = c.group_channels();
   for (std::int64_t p = first; p < last; ++p)
     for_each_tap(c, At::of(c, p), [&](std::int64_t pixel) {
-      if (pixel < 0)
-        std::fill_n(patches, channels, T(0));
-      else
-        std::copy_n(image + pixel * c.in_channels + group * channels, channels, patches);
+      if (pixel < 0) std::fill_n(patches, channels, T(0));
+      else std::copy_n(image + pixel * c.in_channels + group * channels, channels, patches);
       patches += channels;
     });
 }
@@ -68,9 +66,8 @@ void fold(const Convolution& c, const T* patches, std::int64_t first, std::int64
 
 /// A filter of one tap that visits every pixel: the input is its own matrix of patches.
 bool is_pointwise(const Convolution& c) {
-  return c.groups == 1 && std::all_of(c.window.begin(), c.window.end(), [](const Window& w) {
-           return w.filter == 1 && w.stride == 1 && w.before == 0 && w.after == 0;
-         });
+  return c.groups == 1 && std::all_of(c.window.begin(), c.window.end(),
+                                      [](const Window& w) { return w.filter == 1 && w.stride == 1 && w.before == 0 && w.after == 0; });
 }
 
 /// Calls part(image number, first position, last position) for pieces whose patches fit in patch_bytes.
@@ -85,7 +82,8 @@ void for_each_part(const Convolution& c, Part&& part) {
 template <class T>
 std::vector<T> patch_memory(const Convolution& c) {
   const std::int64_t row = std::max<std::int64_t>(1, c.taps() * c.group_channels());
-  const std::int64_t rows = std::clamp<std::int64_t>(patch_bytes / (row * static_cast<std::int64_t>(sizeof(T))), 1, std::max<std::int64_t>(1, c.positions()));
+  const std::int64_t rows =
+      std::clamp<std::int64_t>(patch_bytes / (row * static_cast<std::int64_t>(sizeof(T))), 1, std::max<std::int64_t>(1, c.positions()));
   return std::vector<T>(static_cast<std::size_t>(row * rows));
 }
 
@@ -180,9 +178,9 @@ void correlate(const Convolution& conv, const T* input, const T* gradient, T* fi
   widened(input, s.input, gradient, s.output, filter, s.filter, [&](auto* x, auto* g, auto* w) { filter_gradient(conv, x, g, w); });
 }
 
-#define TROUPE_CONV(T)                                                               \
-  template void convolve<T>(const Convolution&, const T*, const T*, T*);             \
-  template void convolve_back<T>(const Convolution&, const T*, const T*, T*);        \
+#define TROUPE_CONV(T)                                                        \
+  template void convolve<T>(const Convolution&, const T*, const T*, T*);      \
+  template void convolve_back<T>(const Convolution&, const T*, const T*, T*); \
   template void correlate<T>(const Convolution&, const T*, const T*, T*);
 TROUPE_CONV(half)
 TROUPE_CONV(bfloat16)

@@ -55,16 +55,16 @@ Status convolve_2d(Call& call, const In<T>& input, const In<T>& filter, const Co
   if (c.groups > 0 && c.out_channels % c.groups != 0)
     return invalid("output depth must be evenly divisible by number of groups: {} vs {}", c.out_channels, c.groups);
   if (filter.size() == 0) return invalid("filter must not have zero elements (i.e. all dimensions must be non-zero)");
-  if (c.groups == 0)
-    std::fill_n(out, shape.elements(), T(0));
-  else
-    convolve(c, input.data(), filter.data(), out);
+  if (c.groups == 0) std::fill_n(out, shape.elements(), T(0));
+  else convolve(c, input.data(), filter.data(), out);
   return absl::OkStatus();
 }
 
 /// The shape that an int32 vector spells out.
 StatusOr<Shape> shape_from(const In<std::int32_t>& sizes) {
   Shape::Dims dims(sizes.data(), sizes.data() + sizes.size());
+  for (std::int64_t n : dims)
+    if (n < 0) return invalid("Dimension {} must be >= 0", n);
   return Shape::checked({dims.data(), dims.size()});
 }
 
@@ -72,6 +72,7 @@ StatusOr<Shape> input_shape(const In<std::int32_t>& sizes, const ConvOptions& o,
   if (sizes.dims() != 1) return invalid("Conv2DBackpropInput: input_sizes input must be 1-dim, not {}", sizes.dims());
   if (sizes.size() == 4) return shape_from(sizes);
   if (sizes.size() != 2) return invalid("Conv2DBackpropInput requires input_sizes to contain 4 values or 2 values, but got: {}", sizes.size());
+  if (sizes[0] < 0 || sizes[1] < 0) return invalid("Conv2DBackpropInput: elements of input_sizes must be >= 0, not {}x{}", sizes[0], sizes[1]);
   if (gradient.rank() < 1 || filter.rank() < 3) return invalid("input_sizes must be 4-dimensional, got: {}", gradient.rank());
   const std::int64_t dims[] = {gradient[0], o.channels_first ? filter[2] : sizes[0], o.channels_first ? sizes[0] : sizes[1],
                                o.channels_first ? sizes[1] : filter[2]};
@@ -84,8 +85,10 @@ Status input_gradient(Call& call, const In<std::int32_t>& sizes, const In<T>& fi
   TRY_ASSIGN(Shape shape, input_shape(sizes, o, filter.shape(), gradient.shape()));
   TRY_ASSIGN(auto c, backprop_sizes("Conv2DCustomBackpropInput", o, shape, filter.shape(), gradient.shape()));
   if (c.groups != 1)
-    return invalid("Gradients for grouped convolutions are not supported on CPU. Please file a feature request if you run into this issue. "
-                   "Computed input depth {} doesn't match filter input depth {}", c.in_channels, filter.dim(2));
+    return invalid(
+        "Gradients for grouped convolutions are not supported on CPU. Please file a feature request if you run into this issue. "
+        "Computed input depth {} doesn't match filter input depth {}",
+        c.in_channels, filter.dim(2));
   T* out = call.alloc<T>(0, shape);
   if (shape.elements() > 0) convolve_back(c, filter.data(), gradient.data(), out);
   return absl::OkStatus();
@@ -149,28 +152,28 @@ StatusOr<Convolution> backprop_sizes(const char* name, const ConvOptions& o, con
     const int at = o.spatial(i);
     TRY_ASSIGN(Window w, o.window(i, input[at], filter[i]));
     if (w.output != gradient[at])
-      return invalid("{}: Size of out_backprop doesn't match computed: actual = {}, computed = {} spatial_dim: {} input: {} filter: {} output: {} "
-                     "stride: {} dilation: {}", name, gradient[at], w.output, at, w.input, w.filter, gradient[at], w.stride, w.dilation);
+      return invalid(
+          "{}: Size of out_backprop doesn't match computed: actual = {}, computed = {} spatial_dim: {} input: {} filter: {} output: {} "
+          "stride: {} dilation: {}",
+          name, gradient[at], w.output, at, w.input, w.filter, gradient[at], w.stride, w.dilation);
     c.window[static_cast<std::size_t>(i + 1)] = w;
   }
   return c;
 }
 
 void add_conv2d(Registry& ops) {
-  ops.add("Conv2D", ConvTypes{}, []<class T>(Call& call, In<T> input, In<T> filter, const ConvOptions& options) {
-    return convolve_2d(call, input, filter, options);
-  });
+  ops.add("Conv2D", ConvTypes{},
+          []<class T>(Call& call, In<T> input, In<T> filter, const ConvOptions& options) { return convolve_2d(call, input, filter, options); });
   ops.add("Conv2DBackpropInput", ConvTypes{},
           []<class T>(Call& call, In<std::int32_t> sizes, In<T> filter, In<T> gradient, const ConvOptions& options) {
             return input_gradient(call, sizes, filter, gradient, options);
           });
-  ops.add("Conv2DBackpropFilter", floats{},
-          []<class T>(Call& call, In<T> input, In<std::int32_t> sizes, In<T> gradient, const ConvOptions& options) {
-            return filter_gradient(call, input, sizes, gradient, options);
-          });
+  ops.add("Conv2DBackpropFilter", floats{}, []<class T>(Call& call, In<T> input, In<std::int32_t> sizes, In<T> gradient, const ConvOptions& options) {
+    return filter_gradient(call, input, sizes, gradient, options);
+  });
   ops.add("_FusedConv2D", types<float, double>{},
-          []<class T>(Call& call, In<T> input, In<T> filter, List args, const ConvOptions& options,
-                      Attr<"fused_ops", std::vector<std::string>> fused, Attr<"epsilon", float> epsilon, Attr<"leakyrelu_alpha", float> alpha) -> Status {
+          []<class T>(Call& call, In<T> input, In<T> filter, List args, const ConvOptions& options, Attr<"fused_ops", std::vector<std::string>> fused,
+                      Attr<"epsilon", float> epsilon, Attr<"leakyrelu_alpha", float> alpha) -> Status {
             TRY(convolve_2d(call, input, filter, options));
             Tensor& out = call.out(0);
             return finish_fused<T>(out.mutable_data<T>(), out.shape(), args, *fused, Finish{*alpha, *epsilon});

@@ -57,7 +57,8 @@ Status convolve_3d(Call& call, const In<T>& input, const In<T>& filter, const Vo
   if (filter.dims() != 5) return invalid("filter must be 5-dimensional");
   Convolution c{input.dim(0), input.dim(o.channel()), filter.dim(4), 1, {}};
   if (filter.dim(3) == 0) return invalid("filter_depth must be non-zero");
-  if (c.in_channels % filter.dim(3) != 0) return invalid("Input depth must be evenly divisible by filter depth: {} vs {}", c.in_channels, filter.dim(3));
+  if (c.in_channels % filter.dim(3) != 0)
+    return invalid("Input depth must be evenly divisible by filter depth: {} vs {}", c.in_channels, filter.dim(3));
   if (filter.size() == 0) return invalid("filter must not have zero elements (i.e. all dimensions must be non-zero)");
   Shape shape{c.batch};
   for (int i = 0; i < 3; ++i) {
@@ -93,8 +94,10 @@ StatusOr<Convolution> gradient_sizes(const char* name, const VolumeOptions& o, c
   for (int i = 0; i < 3; ++i) {
     TRY_ASSIGN(Window w, o.window(i, input[i + 1], filter[i]));
     if (w.output != gradient[i + 1])
-      return invalid("{}: Size of out_backprop doesn't match computed: actual = {}, computed = {} spatial_dim: {} input: {} filter: {} output: {} "
-                     "stride: {} dilation: {}", name, gradient[i + 1], w.output, i + 1, w.input, w.filter, gradient[i + 1], w.stride, w.dilation);
+      return invalid(
+          "{}: Size of out_backprop doesn't match computed: actual = {}, computed = {} spatial_dim: {} input: {} filter: {} output: {} "
+          "stride: {} dilation: {}",
+          name, gradient[i + 1], w.output, i + 1, w.input, w.filter, gradient[i + 1], w.stride, w.dilation);
     c.window[static_cast<std::size_t>(i)] = w;
   }
   return c;
@@ -132,9 +135,8 @@ StatusOr<Shape> shape_from(const In<I>& sizes) {
 }  // namespace
 
 void add_conv3d(Registry& ops) {
-  ops.add("Conv3D", floats{}, []<class T>(Call& call, In<T> input, In<T> filter, const VolumeOptions& options) {
-    return convolve_3d(call, input, filter, options);
-  });
+  ops.add("Conv3D", floats{},
+          []<class T>(Call& call, In<T> input, In<T> filter, const VolumeOptions& options) { return convolve_3d(call, input, filter, options); });
   ops.add("Conv3DBackpropInput", types<half, float, double>{},
           []<class T>(Call& call, In<T> input, In<T> filter, In<T> gradient, const VolumeOptions& o) -> Status {
             TRY(check_layout(o, "Conv3DBackpropInputOp"));

@@ -9,9 +9,17 @@ namespace troupe {
 
 namespace {
 
+StatusOr<CtcSizes> check_sizes(const Shape& inputs, const In<std::int32_t>& lengths) {
+  if (inputs.rank() == 3 && inputs.elements() == 0) return invalid("inputs must not be empty");
+  TRY_ASSIGN(auto s, CtcSizes::of(inputs, lengths));
+  for (std::int64_t b = 0; b < s.batch; ++b)
+    if (lengths[b] > s.time) return failed_precondition("sequence_length({}) <= {}", b, s.time);
+  return s;
+}
+
 template <class T>
 Status decode_greedily(Call& call, const In<T>& inputs, const In<std::int32_t>& lengths, bool merge, std::int64_t blank) {
-  TRY_ASSIGN(auto s, CtcSizes::of(inputs.shape(), lengths));
+  TRY_ASSIGN(auto s, check_sizes(inputs.shape(), lengths));
   if (blank < 0) blank += s.classes;
   if (blank < 0 || blank >= s.classes) return invalid("blank_index expected to be between {} and {} but was {}", -s.classes, s.classes - 1, blank);
   std::vector<std::vector<std::int64_t>> labels(static_cast<std::size_t>(s.batch));
@@ -107,14 +115,17 @@ class Beams {
     if (c.active()) return;
     const double from = label == b.label ? b.before.blank : b.before.total;
     Ending next{score + from, log_zero, score + from};
-    if (!is_candidate(next)) return;
-    c.before = {};
+    if (!is_candidate(next)) {
+      c.before = {};
+      return;
+    }
     c.now = next;
     if (leaves_.size() == width_) {
       leaves_.back()->now = {};
       leaves_.pop_back();
     }
-    const auto at = std::upper_bound(leaves_.begin(), leaves_.end(), &c, [](const Prefix* x, const Prefix* y) { return x->now.total > y->now.total; });
+    const auto at =
+        std::upper_bound(leaves_.begin(), leaves_.end(), &c, [](const Prefix* x, const Prefix* y) { return x->now.total > y->now.total; });
     leaves_.insert(at, &c);
   }
 
@@ -136,7 +147,7 @@ std::vector<double> log_softmax(const T* row, std::int64_t classes) {
 
 template <class T>
 Status search(Call& call, const In<T>& inputs, const In<std::int32_t>& lengths, std::int64_t width, std::int64_t paths, bool merge) {
-  TRY_ASSIGN(auto s, CtcSizes::of(inputs.shape(), lengths));
+  TRY_ASSIGN(auto s, check_sizes(inputs.shape(), lengths));
   if (width < 1 || paths < 1 || paths > width) return invalid("Requested more paths than the beam width.");
   const auto wanted = static_cast<std::size_t>(paths);
   std::vector<std::vector<std::vector<std::int64_t>>> labels(wanted, std::vector<std::vector<std::int64_t>>(static_cast<std::size_t>(s.batch)));
@@ -160,12 +171,12 @@ Status search(Call& call, const In<T>& inputs, const In<std::int32_t>& lengths, 
 
 void add_ctc_decode(Registry& ops) {
   ops.add("CTCGreedyDecoder", full_floats{},
-          []<class T>(Call& call, In<T> inputs, In<std::int32_t> lengths, Attr<"merge_repeated", bool> merge, Attr<"blank_index", std::int64_t> blank) {
-            return decode_greedily(call, inputs, lengths, *merge, *blank);
-          });
-  ops.add("CTCBeamSearchDecoder", full_floats{},
-          []<class T>(Call& call, In<T> inputs, In<std::int32_t> lengths, Attr<"beam_width", std::int64_t> width, Attr<"top_paths", std::int64_t> paths,
-                      Attr<"merge_repeated", bool> merge) { return search(call, inputs, lengths, *width, *paths, *merge); });
+          []<class T>(Call& call, In<T> inputs, In<std::int32_t> lengths, Attr<"merge_repeated", bool> merge,
+                      Attr<"blank_index", std::int64_t> blank) { return decode_greedily(call, inputs, lengths, *merge, *blank); });
+  ops.add(
+      "CTCBeamSearchDecoder", full_floats{},
+      []<class T>(Call& call, In<T> inputs, In<std::int32_t> lengths, Attr<"beam_width", std::int64_t> width, Attr<"top_paths", std::int64_t> paths,
+                  Attr<"merge_repeated", bool> merge) { return search(call, inputs, lengths, *width, *paths, *merge); });
   ops.cost({"CTCGreedyDecoder"}, 3);
   ops.cost({"CTCBeamSearchDecoder"}, 2000);
 }

@@ -39,7 +39,8 @@ Status permute(Call& call, const In<T>& x, const Formats& formats) {
   const std::int64_t full = static_cast<std::int64_t>(formats.from.size()), spatial = static_cast<std::int64_t>(spatial_only(formats.from).size());
   if (x.dims() != 1 && x.dims() != 2) return invalid("input must be a vector or 2D tensor, but got shape {}", x.shape());
   if (x.dim(0) != full && x.dim(0) != spatial)
-    return invalid("{} must be of size {} or {}, but got shape {}", x.dims() == 1 ? "1D input" : "First dimension of 2D input", spatial, full, x.shape());
+    return invalid("{} must be of size {} or {}, but got shape {}", x.dims() == 1 ? "1D input" : "First dimension of 2D input", spatial, full,
+                   x.shape());
   if (x.dims() == 2 && x.dim(1) != 2) return invalid("Second dimension of 2D input must be of size 2, but got shape {}", x.shape());
   const bool whole = x.dim(0) == full;
   const std::string from = whole ? formats.from : spatial_only(formats.from), to = whole ? formats.to : spatial_only(formats.to);

@@ -67,7 +67,8 @@ void for_each_tap(const Sizes& s, Tap&& tap) {
           for (std::int64_t j = 0; j < w.filter; ++j) {
             const std::int64_t y = h.begin(r) + i, x = w.begin(c) + j;
             if (y >= 0 && y < h.input && x >= 0 && x < w.input)
-              tap(((b * h.output + r) * w.output + c) * s.outputs(), ((b * h.input + y) * w.input + x) * s.channels, (i * w.filter + j) * s.outputs());
+              tap(((b * h.output + r) * w.output + c) * s.outputs(), ((b * h.input + y) * w.input + x) * s.channels,
+                  (i * w.filter + j) * s.outputs());
           }
 }
 
@@ -90,7 +91,8 @@ Status forward(Call& call, const In<T>& input, const In<T>& filter, const Depthw
   if (s.channels != filter.dim(2)) return invalid("input and filter must have the same depth: {} vs {}", s.channels, filter.dim(2));
   TRY_ASSIGN(s.rows, o.window(static_cast<std::size_t>(row), input.dim(row), filter.dim(0)));
   TRY_ASSIGN(s.columns, o.window(static_cast<std::size_t>(row) + 1, input.dim(row + 1), filter.dim(1)));
-  const Shape shape = o.channels_first ? Shape{s.batch, s.outputs(), s.rows.output, s.columns.output} : Shape{s.batch, s.rows.output, s.columns.output, s.outputs()};
+  const Shape shape =
+      o.channels_first ? Shape{s.batch, s.outputs(), s.rows.output, s.columns.output} : Shape{s.batch, s.rows.output, s.columns.output, s.outputs()};
   TRY(Shape::checked(shape.dims()).status());
   T* out = call.alloc<T>(0, shape);
   if (shape.elements() == 0) return absl::OkStatus();
@@ -119,7 +121,8 @@ StatusOr<Sizes> gradient_sizes(const char* name, const DepthwiseOptions& o, cons
   if (s.rows.output != gradient[row])
     return invalid("{}: Number of rows of out_backprop doesn't match computed: actual = {}, computed = {}", name, gradient[row], s.rows.output);
   if (s.columns.output != gradient[row + 1])
-    return invalid("{}: Number of cols of out_backprop doesn't match computed: actual = {}, computed = {}", name, gradient[row + 1], s.columns.output);
+    return invalid("{}: Number of cols of out_backprop doesn't match computed: actual = {}, computed = {}", name, gradient[row + 1],
+                   s.columns.output);
   return s;
 }
 
@@ -168,9 +171,8 @@ Status filter_gradient(Call& call, const In<T>& input, const In<std::int32_t>& s
 }  // namespace
 
 void add_depthwise(Registry& ops) {
-  ops.add("DepthwiseConv2dNative", floats{}, []<class T>(Call& call, In<T> input, In<T> filter, const DepthwiseOptions& o) {
-    return forward(call, input, filter, o);
-  });
+  ops.add("DepthwiseConv2dNative", floats{},
+          []<class T>(Call& call, In<T> input, In<T> filter, const DepthwiseOptions& o) { return forward(call, input, filter, o); });
   ops.add("DepthwiseConv2dNativeBackpropInput", floats{},
           []<class T>(Call& call, In<std::int32_t> sizes, In<T> filter, In<T> gradient, const DepthwiseOptions& o) {
             return input_gradient(call, sizes, filter, gradient, o);

@@ -2,8 +2,10 @@
 #include <troupe/ops/kernel.hpp>
 #include <troupe/ops/nn/gemm.hpp>
 #include <troupe/ops/nn/options.hpp>
+#include <troupe/ops/nn/wide.hpp>
 
 #include <algorithm>
+#include <concepts>
 #include <map>
 #include <string>
 #include <vector>
@@ -36,7 +38,9 @@ Status check_subscripts(const std::string& subscripts) {
   bool ellipsis = false;
   for (std::size_t i = 0; i < subscripts.size(); ++i) {
     if (subscripts[i] != '.') continue;
-    if (ellipsis || subscripts.compare(i, 3, "...") != 0) return invalid("Expected at most one ellipsis (...), but found {} periods (.) in the input subscript: {}", std::count(subscripts.begin(), subscripts.end(), '.'), subscripts);
+    if (ellipsis || subscripts.compare(i, 3, "...") != 0)
+      return invalid("Expected at most one ellipsis (...), but found {} periods (.) in the input subscript: {}",
+                     std::count(subscripts.begin(), subscripts.end(), '.'), subscripts);
     ellipsis = true;
     i += 2;
   }
@@ -83,6 +87,18 @@ struct Operand {
 
 using Sizes = std::map<int, std::int64_t>;
 
+/// What sums are added up in: integers wrap around, short floats are rounded once.
+template <class T>
+struct SumOf {
+  using type = Wide<T>;
+};
+template <std::signed_integral T>
+struct SumOf<T> {
+  using type = std::make_unsigned_t<T>;
+};
+template <class T>
+using Sum = typename SumOf<T>::type;
+
 template <class T>
 StatusOr<Operand<T>> operand(const Tensor& tensor, const Tensor& first, const std::string& subscripts, int index, Sizes& sizes) {
   const bool ellipsis = subscripts.find('.') != std::string::npos;
@@ -114,31 +130,78 @@ std::int64_t count(const Labels& labels, const Sizes& sizes) {
   return n;
 }
 
-/// Calls visit(offset) for all combinations of the labels in order, the last one running fastest.
+/// Calls visit(offset of the first, step, count) for every run of the last label, over all combinations of those before it.
 template <class T, class Visit>
 void walk(const Operand<T>& op, const Labels& labels, const Sizes& sizes, std::int64_t offset, std::size_t depth, Visit&& visit) {
-  if (depth == labels.size()) return visit(offset);
+  if (labels.empty()) return visit(offset, 0, 1);
   const int label = labels[depth];
   const auto found = op.stride.find(label);
-  const std::int64_t step = found == op.stride.end() || op.size.at(label) == 1 ? 0 : found->second;
-  for (std::int64_t i = 0, n = sizes.at(label); i < n; ++i) walk(op, labels, sizes, offset + i * step, depth + 1, visit);
+  const std::int64_t step = found == op.stride.end() || op.size.at(label) == 1 ? 0 : found->second, n = sizes.at(label);
+  if (depth + 1 == labels.size()) return visit(offset, step, n);
+  for (std::int64_t i = 0; i < n; ++i) walk(op, labels, sizes, offset + i * step, depth + 1, visit);
 }
 
-/// The operand as a dense array in the order of `labels`, summed over `summed`.
+/// Elements in some order of labels: those of the operand itself where they lie so, otherwise a copy.
 template <class T>
-std::vector<T> arranged(const Operand<T>& op, const Labels& labels, const Labels& summed, const Sizes& sizes) {
-  std::vector<T> out;
-  out.reserve(static_cast<std::size_t>(count(labels, sizes)));
-  walk(op, labels, sizes, 0, 0, [&](std::int64_t at) {
-    if (summed.empty()) {
-      out.push_back(op.data[at]);
-      return;
+struct Dense {
+  std::vector<T> own;
+  const T* data;
+};
+
+template <class T>
+bool lies_so(const Operand<T>& op, const Labels& labels) {
+  std::int64_t step = 1;
+  for (std::size_t i = labels.size(); i-- > 0;) {
+    const std::int64_t n = op.size.at(labels[i]);
+    if (n != 1 && op.stride.at(labels[i]) != step) return false;
+    step *= n;
+  }
+  return true;
+}
+
+/// Which of an operand's matrices each of the batch takes: those of a dimension that broadcasts are taken again.
+class BatchPlaces {
+ public:
+  template <class T>
+  BatchPlaces(const Operand<T>& op, const Labels& batch, const Sizes& sizes) {
+    std::int64_t step = 1;
+    for (std::size_t i = batch.size(); i-- > 0; step *= op.size.at(batch[i]))
+      dims_.push_back({sizes.at(batch[i]), op.size.at(batch[i]) == 1 ? 0 : step});
+  }
+  std::int64_t operator[](std::int64_t i) const {
+    std::int64_t place = 0;
+    for (const auto& [size, step] : dims_) {
+      place += i % size * step;
+      i /= size;
     }
-    T sum(0);
-    walk(op, summed, sizes, at, 0, [&](std::int64_t inner) { sum = static_cast<T>(sum + op.data[inner]); });
-    out.push_back(sum);
+    return place;
+  }
+
+ private:
+  std::vector<std::pair<std::int64_t, std::int64_t>> dims_;  // size and step, innermost first
+};
+
+/// The operand in the order of `labels`, summed over `summed`.
+template <class T>
+Dense<T> arranged(const Operand<T>& op, const Labels& labels, const Labels& summed) {
+  if (summed.empty() && lies_so(op, labels)) return {{}, op.data};
+  Dense<T> dense{std::vector<T>(static_cast<std::size_t>(count(labels, op.size))), nullptr};
+  T* out = dense.own.data();
+  dense.data = out;
+  walk(op, labels, op.size, 0, 0, [&](std::int64_t at, std::int64_t step, std::int64_t n) {
+    for (std::int64_t i = 0; i < n; ++i, at += step, ++out) {
+      if (summed.empty()) {
+        *out = op.data[at];
+        continue;
+      }
+      Sum<T> sum(0);
+      walk(op, summed, op.size, at, 0, [&](std::int64_t inner, std::int64_t inner_step, std::int64_t terms) {
+        for (std::int64_t k = 0; k < terms; ++k, inner += inner_step) sum += static_cast<Sum<T>>(op.data[inner]);
+      });
+      *out = static_cast<T>(sum);
+    }
   });
-  return out;
+  return dense;
 }
 
 /// Which role a label plays between two operands and the output.
@@ -163,7 +226,7 @@ Labels joined_labels(std::initializer_list<const Labels*> parts) {
 
 /// Writes a dense array with labels `from` to an output with labels `to`, which may repeat one (the diagonal; the rest is zero).
 template <class T>
-void store(const std::vector<T>& values, const Labels& from, const Labels& to, const Sizes& sizes, T* out) {
+void store(const T* values, const Labels& from, const Labels& to, const Sizes& sizes, T* out) {
   std::map<int, std::int64_t> stride;
   std::int64_t step = 1, total = 1;
   for (std::size_t i = to.size(); i-- > 0;) {
@@ -173,13 +236,15 @@ void store(const std::vector<T>& values, const Labels& from, const Labels& to, c
   for (int label : to) total *= sizes.at(label);
   std::fill_n(out, total, T(0));
   const Operand<T> target{out, from, sizes, stride};
-  std::size_t next = 0;
-  walk(target, from, sizes, 0, 0, [&](std::int64_t at) { out[at] = values[next++]; });
+  walk(target, from, sizes, 0, 0, [&](std::int64_t at, std::int64_t by, std::int64_t n) {
+    for (std::int64_t i = 0; i < n; ++i, at += by) out[at] = *values++;
+  });
 }
 
 template <class T>
 Status einsum(Call& call, const List& inputs, const Equation& e) {
-  if (inputs.size() != static_cast<int>(e.inputs.size())) return invalid("Expected {} inputs for equation {} but got: {}", e.inputs.size(), e.text, inputs.size());
+  if (inputs.size() != static_cast<int>(e.inputs.size()))
+    return invalid("Expected {} inputs for equation {} but got: {}", e.inputs.size(), e.text, inputs.size());
   Sizes sizes;
   std::vector<Operand<T>> operands;
   for (int i = 0; i < inputs.size(); ++i) {
@@ -194,26 +259,35 @@ Status einsum(Call& call, const List& inputs, const Equation& e) {
   Shape shape;
   for (int label : output) {
     if (!sizes.contains(label))
-      return invalid("Einsum output subscripts for equation '{}' has label '{}' which is not present in the input subscripts", e.text, static_cast<char>(label));
+      return invalid("Einsum output subscripts for equation '{}' has label '{}' which is not present in the input subscripts", e.text,
+                     static_cast<char>(label));
     shape.add_dim(sizes[label]);
   }
   TRY(Shape::checked(shape.dims()).status());
   T* out = call.alloc<T>(0, shape);
+  if (shape.elements() == 0) return absl::OkStatus();
   if (operands.size() == 1) {
     Labels kept, summed;
     for (int label : operands[0].labels) (has(output, label) ? kept : summed).push_back(label);
-    store(arranged(operands[0], kept, summed, sizes), kept, output, sizes, out);
+    store(arranged(operands[0], kept, summed).data, kept, output, sizes, out);
     return absl::OkStatus();
   }
   const Roles r(operands[0].labels, operands[1].labels, output);
-  const auto a = arranged(operands[0], joined_labels({&r.batch, &r.left, &r.contract}), r.left_summed, sizes);
-  const auto b = arranged(operands[1], joined_labels({&r.batch, &r.contract, &r.right}), r.right_summed, sizes);
+  // An operand may lie the other way round; the product takes it so.
+  const Labels left_turned = joined_labels({&r.batch, &r.contract, &r.left}), right_turned = joined_labels({&r.batch, &r.right, &r.contract});
+  const Operand<T>&x = operands[0], &y = operands[1];
+  const bool turn_left = r.left_summed.empty() && lies_so(x, left_turned), turn_right = r.right_summed.empty() && lies_so(y, right_turned);
+  const auto a = arranged(x, turn_left ? left_turned : joined_labels({&r.batch, &r.left, &r.contract}), r.left_summed);
+  const auto b = arranged(y, turn_right ? right_turned : joined_labels({&r.batch, &r.contract, &r.right}), r.right_summed);
   const GemmSizes g{count(r.left, sizes), count(r.contract, sizes), count(r.right, sizes)};
-  const std::int64_t batches = count(r.batch, sizes);
-  std::vector<T> products(static_cast<std::size_t>(batches * g.elements()));
-  for (std::int64_t i = 0; i < batches; ++i)
-    gemm(g, a.data() + i * g.rows * g.inner, Side::plain, b.data() + i * g.inner * g.columns, Side::plain, products.data() + i * g.elements());
-  store(products, joined_labels({&r.batch, &r.left, &r.right}), output, sizes, out);
+  const BatchPlaces batch_a(x, r.batch, sizes), batch_b(y, r.batch, sizes);
+  const Labels product = joined_labels({&r.batch, &r.left, &r.right});
+  std::vector<T> apart(product == output ? 0 : static_cast<std::size_t>(count(product, sizes)));
+  T* products = product == output ? out : apart.data();
+  for (std::int64_t i = 0, batches = count(r.batch, sizes); i < batches; ++i)
+    gemm(g, a.data + batch_a[i] * g.rows * g.inner, turn_left ? Side::transposed : Side::plain, b.data + batch_b[i] * g.inner * g.columns,
+         turn_right ? Side::transposed : Side::plain, products + i * g.elements());
+  if (product != output) store<T>(products, product, output, sizes, out);
   return absl::OkStatus();
 }
 

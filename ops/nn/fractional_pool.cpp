@@ -1,5 +1,6 @@
 // Pooling over regions whose sizes vary at random, and its gradients.
 #include <troupe/ops/kernel.hpp>
+#include <troupe/ops/logging/summarize.hpp>
 #include <troupe/ops/nn/options.hpp>
 #include <troupe/ops/random/philox.hpp>
 
@@ -17,12 +18,11 @@ namespace {
 using FractionalTypes = types<float, double, std::int32_t, std::int64_t>;
 using Sequence = std::vector<std::int64_t>;
 
-/// The random source of a node and, where it is to be deterministic, the regions it has drawn.
+/// The random source of a node, which begins anew each time where it is to be deterministic.
 struct Regions {
-  Philox stream = Philox::seeded(0, 0);
+  Philox start = Philox::seeded(0, 0), stream = start;
   std::vector<float> ratio;
   bool pseudo_random, overlapping, deterministic;
-  std::vector<Sequence> drawn;
 
   static StatusOr<Regions> make(Binding& binding) {
     Regions r;
@@ -35,15 +35,16 @@ struct Regions {
     if (r.ratio.size() != 4) return invalid("pooling_ratio field must specify 4 dimensions");
     for (float v : r.ratio)
       if (!(v >= 1)) return invalid("pooling_ratio cannot be smaller than 1, got: {}", v);
-    if (r.ratio[0] != 1 || r.ratio[3] != 1) return unimplemented("Fractional max pooling is not yet supported on the batch nor channel dimension.");
+    if (r.ratio[0] != 1 || r.ratio[3] != 1)
+      return unimplemented("Fractional {} pooling is not yet supported on the batch nor channel dimension.",
+                           binding.node().op() == "FractionalMaxPool" ? "max" : "average");
     if (!r.deterministic && (seed != 0 || seed2 != 0)) return invalid("Both seed and seed2 should be 0 if deterministic is false.");
-    if (r.deterministic && seed == 0 && seed2 == 0) return invalid("At least one of seed and seed2 should be non-zero if deterministic is true.");
     if (seed == 0 && seed2 == 0) {
       std::random_device device;
       seed = static_cast<std::int64_t>(device());
       seed2 = static_cast<std::int64_t>(device());
     }
-    r.stream = Philox::seeded(static_cast<std::uint64_t>(seed), static_cast<std::uint64_t>(seed2));
+    r.start = r.stream = Philox::seeded(static_cast<std::uint64_t>(seed), static_cast<std::uint64_t>(seed2));
     return r;
   }
 
@@ -79,7 +80,8 @@ Sequence Regions::draw(std::int64_t input, std::int64_t output) {
     auto words = reserve(2);
     const double alpha = static_cast<double>(input) / static_cast<double>(output);
     const std::int64_t k = input / output;
-    const double most = std::min(static_cast<double>(k + 2) / alpha - 1, static_cast<double>(input + 1 - k) / alpha - static_cast<double>(output - 1));
+    const double most =
+        std::min(static_cast<double>(k + 2) / alpha - 1, static_cast<double>(input + 1 - k) / alpha - static_cast<double>(output - 1));
     const double u = unit(words) * most;
     std::int64_t before = 1;
     for (std::int64_t i = 1; i <= output; ++i) {
@@ -113,7 +115,8 @@ struct Grid {
     for (std::int64_t b = 0; b < batch; ++b)
       for (std::size_t r = 0; r + 1 < rows.size(); ++r)
         for (std::size_t c = 0; c + 1 < columns.size(); ++c) {
-          const std::int64_t y1 = std::min(overlapping ? rows[r + 1] : rows[r + 1] - 1, height - 1), x1 = std::min(overlapping ? columns[c + 1] : columns[c + 1] - 1, width - 1);
+          const std::int64_t y1 = std::min(overlapping ? rows[r + 1] : rows[r + 1] - 1, height - 1),
+                             x1 = std::min(overlapping ? columns[c + 1] : columns[c + 1] - 1, width - 1);
           const std::int64_t out = ((b * out_rows() + static_cast<std::int64_t>(r)) * out_columns() + static_cast<std::int64_t>(c)) * depth;
           region(out, [&](auto&& f) {
             for (std::int64_t y = rows[r]; y <= y1; ++y)
@@ -126,16 +129,19 @@ struct Grid {
 template <class T>
 Status pool(Call& call, const In<T>& x, Regions& regions, bool average) {
   if (x.dims() != 4) return invalid("tensor_in must be 4-dimensional");
-  if (regions.deterministic ? regions.drawn.empty() : true) {
-    regions.drawn.clear();
-    for (int i = 1; i < 3; ++i) {
-      const auto output = static_cast<std::int64_t>(std::floor(static_cast<float>(x.dim(i)) / regions.ratio[static_cast<std::size_t>(i)]));
-      if (output <= 0) return invalid("Invalid field pooling_ratio: out_dim {} <= 0", output);
-      regions.drawn.push_back(regions.draw(x.dim(i), output));
-    }
+  for (int i = 0; i < 4; ++i) {
+    const float ratio = regions.ratio[static_cast<std::size_t>(i)];
+    if (static_cast<float>(x.dim(i)) < ratio)
+      return invalid("Pooling ratio is higher than input dimension size for dimension {}. Input dim size: {} pooling ratio: {}", i, x.dim(i), ratio);
   }
-  const Sequence &rows = regions.drawn[0], &columns = regions.drawn[1];
-  if (rows.back() > x.dim(1) || columns.back() > x.dim(2)) return invalid("Input is smaller than the regions drawn for it: {}", x.shape());
+  if (regions.deterministic) regions.stream = regions.start;
+  std::vector<Sequence> drawn;
+  for (int i = 1; i < 3; ++i) {
+    const auto output = static_cast<std::int64_t>(std::floor(static_cast<float>(x.dim(i)) / regions.ratio[static_cast<std::size_t>(i)]));
+    if (output <= 0) return invalid("Invalid field pooling_ratio: out_dim {} <= 0", output);
+    drawn.push_back(regions.draw(x.dim(i), output));
+  }
+  const Sequence &rows = drawn[0], &columns = drawn[1];
   const Grid grid{x.dim(0), x.dim(1), x.dim(2), x.dim(3), rows, columns, regions.overlapping};
   T* out = call.alloc<T>(0, Shape{grid.batch, grid.out_rows(), grid.out_columns(), grid.depth});
   call.set(1, Tensor::vector<std::int64_t>(rows));
@@ -154,44 +160,79 @@ Status pool(Call& call, const In<T>& x, Regions& regions, bool average) {
   return absl::OkStatus();
 }
 
-Status check_sequence(const In<std::int64_t>& sequence, std::int64_t outputs, std::int64_t inputs, const char* name) {
-  if (sequence.dims() != 1 || sequence.size() != outputs + 1) return invalid("Given out_backprop shape, {} must have {} elements, got shape {}", name, outputs + 1, sequence.shape());
-  for (std::int64_t i = 0; i < sequence.size(); ++i)
-    if (sequence[i] < 0 || sequence[i] > inputs || (i > 0 && sequence[i] < sequence[i - 1])) return invalid("{} must be increasing and within the input", name);
+/// Borders that a gradient of so many regions needs; more are passed over, and those past the image stand for its end.
+Status check_sequence(const In<std::int64_t>& sequence, const Shape& gradient, int dim, const char* name, const char* title) {
+  if (sequence.size() <= gradient[dim])
+    return invalid("Given out_backprop shape {}, {} must have at least {} elements, but got {}", gradient, name, gradient[dim] + 1, sequence.size());
+  std::size_t width = 0;
+  bool negative = false;
+  for (std::int64_t v : sequence.values()) {
+    width = std::max(width, std::to_string(v).size());
+    negative |= v < 0;
+  }
+  if (!negative) return absl::OkStatus();
+  std::string text;
+  for (std::int64_t v : sequence.values()) text += fmt::format("{}{:>{}}", text.empty() ? "" : " ", v, width);
+  return invalid("{} sequence tensor values must not be negative, got {}", title, text);
+}
+
+template <class T>
+StatusOr<Grid> gradient_grid(const Shape& input, const In<T>& gradient, const In<std::int64_t>& rows, const In<std::int64_t>& columns,
+                             bool overlapping) {
+  const Shape& shape = gradient.shape();
+  if (shape.rank() != 4) return invalid("out_backprop must be 4-dimensional");
+  TRY(check_sequence(rows, shape, 1, "row_seq_tensor", "Row"));
+  TRY(check_sequence(columns, shape, 2, "col_seq_tensor", "Column"));
+  for (int i = 0; i < 4; ++i)
+    if (shape[i] <= 0) return invalid("out_backprop must be positive for all dimension, got:{}", shape[i]);
+  if (shape[0] != input[0] || shape[3] != input[3]) return invalid("out_backprop does not fit the input: {} vs. {}", shape, input);
+  const auto first = [](const In<std::int64_t>& borders, std::int64_t regions) {
+    return borders.values().first(static_cast<std::size_t>(regions) + 1);
+  };
+  return Grid{input[0], input[1], input[2], input[3], first(rows, shape[1]), first(columns, shape[2]), overlapping};
+}
+
+template <class T>
+Status check_image(const In<T>& image, const char* name) {
+  if (image.dims() != 4) return invalid("{} should be a tensor of rank 4, got {}", name, describe(image.tensor));
+  if (image.size() == 0) return invalid("{} must not be empty, got {}", name, describe(image.tensor));
   return absl::OkStatus();
 }
 
 template <class T>
-StatusOr<Grid> gradient_grid(const Shape& input, const In<T>& gradient, const In<std::int64_t>& rows, const In<std::int64_t>& columns, bool overlapping) {
-  if (gradient.dims() != 4) return invalid("out_backprop must be 4-dimensional");
-  if (gradient.dim(0) != input[0] || gradient.dim(3) != input[3]) return invalid("out_backprop does not fit the input: {} vs. {}", gradient.shape(), input);
-  TRY(check_sequence(rows, gradient.dim(1), input[1], "row_pooling_sequence"));
-  TRY(check_sequence(columns, gradient.dim(2), input[2], "col_pooling_sequence"));
-  return Grid{input[0], input[1], input[2], input[3], rows.values(), columns.values(), overlapping};
-}
-
-template <class T>
-Status max_gradient(Call& call, const In<T>& input, const In<T>& output, const In<T>& gradient, const In<std::int64_t>& rows, const In<std::int64_t>& columns, bool overlapping) {
-  if (input.dims() != 4) return invalid("tensor_in must be 4-dimensional");
-  if (output.shape() != gradient.shape()) return invalid("tensor_out and out_backprop must have the same shape: {} vs. {}", output.shape(), gradient.shape());
-  TRY_ASSIGN(auto grid, gradient_grid(input.shape(), gradient, rows, columns, overlapping));
+Status max_gradient(Call& call, const In<T>& input, const In<T>& output, const In<T>& gradient, const In<std::int64_t>& rows,
+                    const In<std::int64_t>& columns, bool overlapping) {
+  TRY(check_image(input, "orig_input"));
+  TRY(check_image(output, "orig_output"));
+  if (output.shape() != gradient.shape())
+    return invalid("tensor_out and out_backprop must have the same shape: {} vs. {}", output.shape(), gradient.shape());
+  const auto made = gradient_grid(input.shape(), gradient, rows, columns, overlapping);
+  if (!made.ok()) return invalid("tensor_out_dup is not the same as tensor_out");
+  const Grid& grid = *made;
   T* out = call.alloc<T>(0, input.shape());
   std::fill_n(out, input.size(), T(0));
+  bool same = true;
   grid.for_each_region([&](std::int64_t from, auto&& pixels) {
     for (std::int64_t d = 0; d < grid.depth; ++d) {
       std::int64_t best = -1;
       pixels([&](std::int64_t at) {
         if (best < 0 || input[best] < input[at + d]) best = at + d;
       });
+      same &= best >= 0 && input[best] == output[from + d];
       if (best >= 0) out[best] += gradient[from + d];
     }
   });
+  if (!same) return invalid("tensor_out_dup is not the same as tensor_out");
   return absl::OkStatus();
 }
 
 template <class T>
-Status average_gradient(Call& call, const In<std::int64_t>& sizes, const In<T>& gradient, const In<std::int64_t>& rows, const In<std::int64_t>& columns, bool overlapping) {
-  if (sizes.dims() != 1 || sizes.size() != 4) return invalid("original input tensor shape must be 1-dimensional and 4 elements");
+Status average_gradient(Call& call, const In<std::int64_t>& sizes, const In<T>& gradient, const In<std::int64_t>& rows,
+                        const In<std::int64_t>& columns, bool overlapping) {
+  if (sizes.dims() != 1 || sizes.size() != 4) return invalid("original input tensor shape must be1-dimensional and 4 elements");
+  if (gradient.dims() != 4) return invalid("out_backprop must be 4-dimensional");
+  for (std::int64_t n : sizes.values())
+    if (n < 0) return invalid("Expected a non-negative size, got {}", n);
   TRY_ASSIGN(Shape shape, Shape::checked(sizes.values()));
   TRY_ASSIGN(auto grid, gradient_grid(shape, gradient, rows, columns, overlapping));
   T* out = call.alloc<T>(0, shape);
@@ -200,7 +241,8 @@ Status average_gradient(Call& call, const In<std::int64_t>& sizes, const In<T>& 
     std::int64_t count = 0;
     pixels([&](std::int64_t) { ++count; });
     pixels([&](std::int64_t at) {
-      for (std::int64_t d = 0; d < grid.depth; ++d) sums[static_cast<std::size_t>(at + d)] += static_cast<double>(gradient[from + d]) / static_cast<double>(count);
+      for (std::int64_t d = 0; d < grid.depth; ++d)
+        sums[static_cast<std::size_t>(at + d)] += static_cast<double>(gradient[from + d]) / static_cast<double>(count);
     });
   });
   std::transform(sums.begin(), sums.end(), out, [](double v) { return static_cast<T>(v); });
@@ -210,16 +252,15 @@ Status average_gradient(Call& call, const In<std::int64_t>& sizes, const In<T>& 
 }  // namespace
 
 void add_fractional_pool(Registry& ops) {
-  ops.add("FractionalMaxPool", FractionalTypes{}, []<class T>(Call& call, In<T> x, State<Regions> regions) { return pool(call, x, *regions, false); });
+  ops.add("FractionalMaxPool", FractionalTypes{},
+          []<class T>(Call& call, In<T> x, State<Regions> regions) { return pool(call, x, *regions, false); });
   ops.add("FractionalAvgPool", FractionalTypes{}, []<class T>(Call& call, In<T> x, State<Regions> regions) { return pool(call, x, *regions, true); });
   ops.add("FractionalMaxPoolGrad", FractionalTypes{},
-          []<class T>(Call& call, In<T> input, In<T> output, In<T> gradient, In<std::int64_t> rows, In<std::int64_t> columns, Attr<"overlapping", bool> overlapping) {
-            return max_gradient(call, input, output, gradient, rows, columns, *overlapping);
-          });
+          []<class T>(Call& call, In<T> input, In<T> output, In<T> gradient, In<std::int64_t> rows, In<std::int64_t> columns,
+                      Attr<"overlapping", bool> overlapping) { return max_gradient(call, input, output, gradient, rows, columns, *overlapping); });
   ops.add("FractionalAvgPoolGrad", FractionalTypes{},
-          []<class T>(Call& call, In<std::int64_t> sizes, In<T> gradient, In<std::int64_t> rows, In<std::int64_t> columns, Attr<"overlapping", bool> overlapping) {
-            return average_gradient(call, sizes, gradient, rows, columns, *overlapping);
-          });
+          []<class T>(Call& call, In<std::int64_t> sizes, In<T> gradient, In<std::int64_t> rows, In<std::int64_t> columns,
+                      Attr<"overlapping", bool> overlapping) { return average_gradient(call, sizes, gradient, rows, columns, *overlapping); });
 }
 
 }  // namespace troupe

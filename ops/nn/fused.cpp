@@ -10,7 +10,8 @@ namespace {
 Status check_channels(const Tensor& arg, DType dtype, std::int64_t channels, const char* what) {
   if (arg.dtype() != dtype) return invalid("{} must be of type {}, got {}", what, name_of(dtype), name_of(arg.dtype()));
   if (arg.rank() != 1) return invalid("{} must be 1-dimensional{}", what, arg.shape());
-  if (arg.dim(0) != channels) return invalid("Must provide as many biases as the last dimension of the input tensor: {} vs. {}", arg.shape(), channels);
+  if (arg.dim(0) != channels)
+    return invalid("Must provide as many biases as the last dimension of the input tensor: {} vs. {}", arg.shape(), channels);
   return absl::OkStatus();
 }
 
@@ -18,7 +19,8 @@ template <class T>
 Status scale_channels(T* values, const Shape& shape, const List& args, bool normalise, float epsilon) {
   const std::int64_t channels = shape[shape.rank() - 1], rows = channels == 0 ? 0 : shape.elements() / channels;
   static constexpr const char* names[] = {"scale", "offset", "estimated_mean", "estimated_variance"};
-  if (args.size() != (normalise ? 4 : 1)) return invalid("Fused {} must have {} extra argument(s).", normalise ? "FusedBatchNorm" : "Conv2D/MatMul", normalise ? 4 : 1);
+  if (args.size() != (normalise ? 4 : 1))
+    return invalid("Fused {} must have {} extra argument(s).", normalise ? "FusedBatchNorm" : "Conv2D/MatMul", normalise ? 4 : 1);
   for (int i = 0; i < args.size(); ++i) TRY(check_channels(args[i], dtype_of<T>::value, channels, normalise ? names[i] : "bias"));
   for (std::int64_t c = 0; c < channels; ++c) {
     auto arg = [&](int i) { return static_cast<double>(args[i].data<T>()[c]); };
@@ -63,8 +65,7 @@ Status finish_fused(T* values, const Shape& shape, const List& args, const std::
   return fused.size() == 1 ? absl::OkStatus() : activate(values, shape.elements(), fused[1], finish.leaky_alpha);
 }
 
-#define TROUPE_FINISH(T) \
-  template Status finish_fused<T>(T*, const Shape&, const List&, const std::vector<std::string>&, const Finish&);
+#define TROUPE_FINISH(T) template Status finish_fused<T>(T*, const Shape&, const List&, const std::vector<std::string>&, const Finish&);
 TROUPE_FINISH(float)
 TROUPE_FINISH(double)
 TROUPE_FINISH(bfloat16)

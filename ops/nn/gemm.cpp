@@ -32,8 +32,8 @@ void multiply(const GemmSizes& s, const float* a, Side side_a, const float* b, S
   const bool ta = side_a != Side::plain, tb = side_b != Side::plain;
   if (s.rows * s.inner * s.columns <= tiny) return loops(s, a, ta, b, tb, c, accumulate);
   keep_to_this_thread();
-  dnnl_sgemm(ta ? 'T' : 'N', tb ? 'T' : 'N', s.rows, s.columns, s.inner, 1.0f, a, ta ? s.rows : s.inner, b,
-             tb ? s.inner : s.columns, accumulate ? 1.0f : 0.0f, c, s.columns);
+  dnnl_sgemm(ta ? 'T' : 'N', tb ? 'T' : 'N', s.rows, s.columns, s.inner, 1.0f, a, ta ? s.rows : s.inner, b, tb ? s.inner : s.columns,
+             accumulate ? 1.0f : 0.0f, c, s.columns);
 }
 
 /// The operand as a plain matrix: itself, or its transpose in `memory`.
@@ -70,10 +70,8 @@ void multiply(const GemmSizes& s, const T* a, Side side_a, const T* b, Side side
   const T* y = plain(b, side_b, s.inner, s.columns, memory_b);
   Eigen::Map<const Matrix> left(reinterpret_cast<const W*>(x), s.rows, s.inner), right(reinterpret_cast<const W*>(y), s.inner, s.columns);
   Eigen::Map<Matrix> out(reinterpret_cast<W*>(c), s.rows, s.columns);
-  if (accumulate)
-    out.noalias() += left * right;
-  else
-    out.noalias() = left * right;
+  if (accumulate) out.noalias() += left * right;
+  else out.noalias() = left * right;
 }
 
 /// Sixteen-bit floats are multiplied as floats and rounded once.

@@ -22,7 +22,8 @@ Status check(const In<T>& t, std::initializer_list<std::pair<const char*, const 
 }
 
 template <class T>
-Status normalise(Call& call, const In<T>& t, const In<T>& mean, const In<T>& variance, const In<T>& beta, const In<T>& gamma, float epsilon, bool scale) {
+Status normalise(Call& call, const In<T>& t, const In<T>& mean, const In<T>& variance, const In<T>& beta, const In<T>& gamma, float epsilon,
+                 bool scale) {
   TRY(check(t, {{"mean", &mean}, {"var", &variance}, {"beta", &beta}, {"gamma", &gamma}}));
   using W = Wide<T>;
   const std::int64_t depth = t.dim(3);
@@ -37,14 +38,17 @@ Status normalise(Call& call, const In<T>& t, const In<T>& mean, const In<T>& var
 }
 
 template <class T>
-Status gradient(Call& call, const In<T>& t, const In<T>& mean, const In<T>& variance, const In<T>& gamma, const In<T>& back, float epsilon, bool scale) {
+Status gradient(Call& call, const In<T>& t, const In<T>& mean, const In<T>& variance, const In<T>& gamma, const In<T>& back, float epsilon,
+                bool scale) {
   TRY(check(t, {{"mean", &mean}, {"var", &variance}, {"gamma", &gamma}}));
+  if (back.dims() != 4) return invalid("out_backprop must be 4-dimensional{}", back.shape());
   if (back.shape() != t.shape()) return invalid("out_backprop must have the shape of the input: {} vs. {}", back.shape(), t.shape());
   const std::int64_t depth = t.dim(3);
   T *dx = call.alloc<T>(0, t.shape()), *dm = call.alloc<T>(1, Shape{depth}), *dv = call.alloc<T>(2, Shape{depth});
   T *db = call.alloc<T>(3, Shape{depth}), *dg = call.alloc<T>(4, Shape{depth});
   for (std::int64_t c = 0; c < depth; ++c) {
-    const double inverse = 1 / std::sqrt(static_cast<double>(variance[c]) + epsilon), factor = scale ? inverse * static_cast<double>(gamma[c]) : inverse;
+    const double inverse = 1 / std::sqrt(static_cast<double>(variance[c]) + epsilon),
+                 factor = scale ? inverse * static_cast<double>(gamma[c]) : inverse;
     double sum = 0, products = 0;
     for (std::int64_t i = c; i < t.size(); i += depth) {
       const double g = static_cast<double>(back[i]);
@@ -64,13 +68,11 @@ Status gradient(Call& call, const In<T>& t, const In<T>& mean, const In<T>& vari
 
 void add_global_norm(Registry& ops) {
   ops.add("BatchNormWithGlobalNormalization", NormTypes{},
-          []<class T>(Call& call, In<T> t, In<T> m, In<T> v, In<T> beta, In<T> gamma, Attr<"variance_epsilon", float> epsilon, Attr<"scale_after_normalization", bool> scale) {
-            return normalise(call, t, m, v, beta, gamma, *epsilon, *scale);
-          });
+          []<class T>(Call& call, In<T> t, In<T> m, In<T> v, In<T> beta, In<T> gamma, Attr<"variance_epsilon", float> epsilon,
+                      Attr<"scale_after_normalization", bool> scale) { return normalise(call, t, m, v, beta, gamma, *epsilon, *scale); });
   ops.add("BatchNormWithGlobalNormalizationGrad", NormTypes{},
-          []<class T>(Call& call, In<T> t, In<T> m, In<T> v, In<T> gamma, In<T> back, Attr<"variance_epsilon", float> epsilon, Attr<"scale_after_normalization", bool> scale) {
-            return gradient(call, t, m, v, gamma, back, *epsilon, *scale);
-          });
+          []<class T>(Call& call, In<T> t, In<T> m, In<T> v, In<T> gamma, In<T> back, Attr<"variance_epsilon", float> epsilon,
+                      Attr<"scale_after_normalization", bool> scale) { return gradient(call, t, m, v, gamma, back, *epsilon, *scale); });
 }
 
 }  // namespace troupe

@@ -17,16 +17,15 @@ struct Run {
 
 template <class T, class Out>
 Status regress(Call& call, const In<T>& x) {
-  if (x.dims() < 1) return invalid("Input must be at least one-dimensional, got {}", x.shape());
   Out* out = call.alloc<Out>(0, x.shape());
   std::int32_t* segments = call.alloc<std::int32_t>(1, x.shape());
-  const std::int64_t n = x.dim(x.dims() - 1);
+  const std::int64_t n = x.dims() == 0 ? 1 : x.dim(x.dims() - 1);
   for (std::int64_t row = 0; row < x.size(); row += n) {
     std::vector<Run> runs;
     for (std::int64_t i = 0; i < n; ++i) {
       runs.push_back({static_cast<double>(x[row + i]), 1});
       // A mean above its predecessor's breaks the order: both become one run.
-      while (runs.size() > 1 && runs[runs.size() - 2].mean() <= runs.back().mean()) {
+      while (runs.size() > 1 && runs[runs.size() - 2].mean() < runs.back().mean()) {
         const Run last = runs.back();
         runs.pop_back();
         runs.back().sum += last.sum;
@@ -44,21 +43,22 @@ Status regress(Call& call, const In<T>& x) {
 }
 
 template <class T, class Out>
-void add_one(Registry& ops) {
-  ops.add("IsotonicRegression", On<"T", types<T>>{}, On<"output_dtype", types<Out>>{}, []<class U, class V>(Call& call, In<U> x, Gives<V>) { return regress<U, V>(call, x); });
+void one_kernel(Registry& ops) {
+  ops.add("IsotonicRegression", On<"T", types<T>>{}, On<"output_dtype", types<Out>>{},
+          []<class U, class V>(Call& call, In<U> x, Gives<V>) { return regress<U, V>(call, x); });
 }
 
 }  // namespace
 
 void add_isotonic(Registry& ops) {
-  add_one<half, half>(ops);
-  add_one<bfloat16, bfloat16>(ops);
-  add_one<float, float>(ops);
-  add_one<double, double>(ops);
-  add_one<std::int8_t, float>(ops);
-  add_one<std::int16_t, float>(ops);
-  add_one<std::int32_t, double>(ops);
-  add_one<std::int64_t, double>(ops);
+  one_kernel<half, half>(ops);
+  one_kernel<bfloat16, bfloat16>(ops);
+  one_kernel<float, float>(ops);
+  one_kernel<double, double>(ops);
+  one_kernel<std::int8_t, float>(ops);
+  one_kernel<std::int16_t, float>(ops);
+  one_kernel<std::int32_t, double>(ops);
+  one_kernel<std::int64_t, double>(ops);
 }
 
 }  // namespace troupe

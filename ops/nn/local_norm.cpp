@@ -78,10 +78,14 @@ Status gradient(Call& call, const In<T>& dy, const In<T>& x, const In<T>& y, con
 void add_local_norm(Registry& ops) {
   ops.add("LRN", types<half, float>{},
           []<class T>(Call& call, In<T> x, Attr<"depth_radius", std::int64_t> radius, Attr<"bias", float> bias, Attr<"alpha", float> alpha,
-                      Attr<"beta", float> beta) { return normalise(call, x, {*radius, *bias, *alpha, *beta}); });
+                      Attr<"beta", float> beta) {
+            return normalise(call, x, {*radius, *bias, *alpha, *beta});
+          });
   ops.add("LRNGrad", types<half, float>{},
           []<class T>(Call& call, In<T> dy, In<T> x, In<T> y, Attr<"depth_radius", std::int64_t> radius, Attr<"bias", float> bias,
-                      Attr<"alpha", float> alpha, Attr<"beta", float> beta) { return gradient(call, dy, x, y, {*radius, *bias, *alpha, *beta}); });
+                      Attr<"alpha", float> alpha, Attr<"beta", float> beta) {
+            return gradient(call, dy, x, y, {*radius, *bias, *alpha, *beta});
+          });
   ops.cost({"LRN", "LRNGrad"}, 60);
 }
 

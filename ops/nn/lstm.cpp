@@ -14,7 +14,8 @@ float sigmoid(float x) { return 1 / (1 + std::exp(-x)); }
 
 }  // namespace
 
-LstmStep lstm_forward(const LstmSizes& s, const LstmOptions& o, const LstmWeights& weights, const float* x, const float* cs_prev, const float* h_prev) {
+LstmStep lstm_forward(const LstmSizes& s, const LstmOptions& o, const LstmWeights& weights, const float* x, const float* cs_prev,
+                      const float* h_prev) {
   const std::int64_t width = s.inputs + s.cells, gates = 4 * s.cells;
   std::vector<float> xh(static_cast<std::size_t>(s.batch * width)), g(static_cast<std::size_t>(s.batch * gates));
   for (std::int64_t b = 0; b < s.batch; ++b) {
@@ -41,8 +42,8 @@ LstmStep lstm_forward(const LstmSizes& s, const LstmOptions& o, const LstmWeight
   return step;
 }
 
-LstmBack lstm_backward(const LstmSizes& s, bool peephole, const LstmWeights& weights, const LstmStep& step, const float* cs_prev, const float* cs_gradient,
-                       const float* h_gradient, LstmGradients& sums) {
+LstmBack lstm_backward(const LstmSizes& s, bool peephole, const LstmWeights& weights, const LstmStep& step, const float* cs_prev,
+                       const float* cs_gradient, const float* h_gradient, LstmGradients& sums) {
   LstmBack back{std::vector<float>(static_cast<std::size_t>(s.batch * 4 * s.cells)), std::vector<float>(static_cast<std::size_t>(s.state()))};
   for (std::int64_t b = 0; b < s.batch; ++b)
     for (std::int64_t c = 0; c < s.cells; ++c) {

@@ -39,16 +39,21 @@ struct LstmStep {
 struct LstmGradients {
   std::vector<float> w, wci, wcf, wco, b;
   explicit LstmGradients(const LstmSizes& s)
-      : w(static_cast<std::size_t>((s.inputs + s.cells) * 4 * s.cells)), wci(static_cast<std::size_t>(s.cells)), wcf(wci.size()), wco(wci.size()), b(4 * wci.size()) {}
+      : w(static_cast<std::size_t>((s.inputs + s.cells) * 4 * s.cells)),
+        wci(static_cast<std::size_t>(s.cells)),
+        wcf(wci.size()),
+        wco(wci.size()),
+        b(4 * wci.size()) {}
 };
 
-LstmStep lstm_forward(const LstmSizes& s, const LstmOptions& o, const LstmWeights& weights, const float* x, const float* cs_prev, const float* h_prev);
+LstmStep lstm_forward(const LstmSizes& s, const LstmOptions& o, const LstmWeights& weights, const float* x, const float* cs_prev,
+                      const float* h_prev);
 
 /// Gradients of a step: of the gates [batch, 4 * cells] and of the state before. Peephole gradients are added up.
 struct LstmBack {
   std::vector<float> gates, cs_prev;
 };
-LstmBack lstm_backward(const LstmSizes& s, bool peephole, const LstmWeights& weights, const LstmStep& step, const float* cs_prev, const float* cs_gradient,
-                       const float* h_gradient, LstmGradients& sums);
+LstmBack lstm_backward(const LstmSizes& s, bool peephole, const LstmWeights& weights, const LstmStep& step, const float* cs_prev,
+                       const float* cs_gradient, const float* h_gradient, LstmGradients& sums);
 
 }  // namespace troupe

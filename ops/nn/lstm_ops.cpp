@@ -30,12 +30,12 @@ struct Parameters {
 
 Status check_size(const char* name, int dim, const Shape& shape, std::int64_t expected) {
   if (shape[dim] == expected) return absl::OkStatus();
-  return invalid("{}.dim_size({}) != {}: {} vs. {}", name, dim, dim == 0 ? "batch_size" : "cell_size", shape[dim], expected);
+  return invalid("{}.dims({}) != {}: {} vs. {}", name, dim, dim == 0 ? "batch_size" : "cell_size", shape[dim], expected);
 }
 
 template <class T>
-StatusOr<LstmSizes> check_state(std::int64_t batch, std::int64_t inputs, const In<T>& cs_prev, const In<T>& h_prev, const In<T>& w, const In<T>& wci, const In<T>& wcf,
-                                const In<T>& wco, const In<T>& b, bool forget_second) {
+StatusOr<LstmSizes> check_state(std::int64_t batch, std::int64_t inputs, const In<T>& cs_prev, const In<T>& h_prev, const In<T>& w, const In<T>& wci,
+                                const In<T>& wcf, const In<T>& wco, const In<T>& b, bool forget_second) {
   if (cs_prev.dims() != 2) return invalid("cs_prev must be 2D but is of shape {}", cs_prev.shape());
   if (h_prev.dims() != 2) return invalid("h_prev must be 2D but is of shape {}", h_prev.shape());
   const LstmSizes s{batch, inputs, cs_prev.dim(1), forget_second};
@@ -77,14 +77,14 @@ void append(LstmStep& all, const LstmStep& step) {
 
 Status check_sequence(const In<std::int64_t>& length, const Shape& x) {
   if (length.dims() != 0) return invalid("seq_len_max must be a scalar, got {}", length.shape());
-  if (x.rank() != 3) return invalid("x must be 3D but is of shape {}", x);
+  if (x.rank() != 3) return invalid("x must be 3D");
   if (length[0] < 0 || length[0] > x[0]) return invalid("seq_len_max must be in [0, {}], got {}", x[0], length[0]);
   return absl::OkStatus();
 }
 
 template <class T>
-Status sequence(Call& call, const In<std::int64_t>& length, const In<T>& x, const In<T>& cs_prev, const In<T>& h_prev, const Parameters& p, const LstmSizes& s,
-                const LstmOptions& o) {
+Status sequence(Call& call, const In<std::int64_t>& length, const In<T>& x, const In<T>& cs_prev, const In<T>& h_prev, const Parameters& p,
+                const LstmSizes& s, const LstmOptions& o) {
   LstmStep all, before;
   before.cs = floats_of(cs_prev);
   before.h = floats_of(h_prev);
@@ -123,13 +123,16 @@ struct Recorded {
 };
 
 template <class T>
-void sequence_gradient(Call& call, std::int64_t length, std::int64_t times, const LstmSizes& s, const Parameters& p, const Recorded& r, bool peephole) {
+void sequence_gradient(Call& call, std::int64_t length, std::int64_t times, const LstmSizes& s, const Parameters& p, const Recorded& r,
+                       bool peephole) {
   LstmGradients sums(s);
   const std::int64_t width = s.inputs + s.cells, gates = 4 * s.cells, n = s.state();
-  std::vector<float> x_gradient(r.x.size()), cs_carry(static_cast<std::size_t>(n)), h_carry(cs_carry), xh(static_cast<std::size_t>(s.batch * width)), xh_gradient(xh);
+  std::vector<float> x_gradient(r.x.size()), cs_carry(static_cast<std::size_t>(n)), h_carry(cs_carry), xh(static_cast<std::size_t>(s.batch * width)),
+      xh_gradient(xh);
   for (std::int64_t t = length; t-- > 0;) {
     const LstmStep step = step_at(r.steps, t, n);
-    const float *cs_before = t == 0 ? r.cs_prev.data() : r.steps.cs.data() + (t - 1) * n, *h_before = t == 0 ? r.h_prev.data() : r.steps.h.data() + (t - 1) * n;
+    const float *cs_before = t == 0 ? r.cs_prev.data() : r.steps.cs.data() + (t - 1) * n,
+                *h_before = t == 0 ? r.h_prev.data() : r.steps.h.data() + (t - 1) * n;
     for (std::int64_t k = 0; k < n; ++k) {
       cs_carry[static_cast<std::size_t>(k)] += r.cs_gradient[static_cast<std::size_t>(t * n + k)];
       h_carry[static_cast<std::size_t>(k)] += r.h_gradient[static_cast<std::size_t>(t * n + k)];
@@ -159,8 +162,9 @@ void sequence_gradient(Call& call, std::int64_t length, std::int64_t times, cons
 template <class T>
 void add_sequence_gradient(Registry& ops, const char* name, bool forget_second) {
   ops.add(name, types<T>{},
-          [forget_second]<class U>(Call& call, In<std::int64_t> length, In<U> x, In<U> cs_prev, In<U> h_prev, In<U> w, In<U> wci, In<U> wcf, In<U> wco, In<U> b, In<U> i,
-                                   In<U> cs, In<U> f, In<U> o, In<U> ci, In<U> co, In<U> h, In<U> cs_gradient, In<U> h_gradient, Attr<"use_peephole", bool> peephole) -> Status {
+          [forget_second]<class U>(Call& call, In<std::int64_t> length, In<U> x, In<U> cs_prev, In<U> h_prev, In<U> w, In<U> wci, In<U> wcf,
+                                   In<U> wco, In<U> b, In<U> i, In<U> cs, In<U> f, In<U> o, In<U> ci, In<U> co, In<U> h, In<U> cs_gradient,
+                                   In<U> h_gradient, Attr<"use_peephole", bool> peephole) -> Status {
             TRY(check_sequence(length, x.shape()));
             TRY_ASSIGN(auto s, check_state(x.dim(1), x.dim(2), cs_prev, h_prev, w, wci, wcf, wco, b, forget_second));
             const Shape states{x.dim(0), s.batch, s.cells};
@@ -183,8 +187,8 @@ void add_sequence_gradient(Registry& ops, const char* name, bool forget_second) 
 
 void add_lstm_ops(Registry& ops) {
   ops.add("LSTMBlockCell", LstmTypes{},
-          []<class T>(Call& call, In<T> x, In<T> cs_prev, In<T> h_prev, In<T> w, In<T> wci, In<T> wcf, In<T> wco, In<T> b, Attr<"forget_bias", float> bias,
-                      Attr<"cell_clip", float> clip, Attr<"use_peephole", bool> peephole) -> Status {
+          []<class T>(Call& call, In<T> x, In<T> cs_prev, In<T> h_prev, In<T> w, In<T> wci, In<T> wcf, In<T> wco, In<T> b,
+                      Attr<"forget_bias", float> bias, Attr<"cell_clip", float> clip, Attr<"use_peephole", bool> peephole) -> Status {
             if (x.dims() != 2) return invalid("x must be 2D but is of shape {}", x.shape());
             TRY_ASSIGN(auto s, check_state(x.dim(0), x.dim(1), cs_prev, h_prev, w, wci, wcf, wco, b, false));
             const auto p = parameters(w, wci, wcf, wco, b);
@@ -193,8 +197,8 @@ void add_lstm_ops(Registry& ops) {
             return absl::OkStatus();
           });
   ops.add("LSTMBlockCellGrad", LstmTypes{},
-          []<class T>(Call& call, In<T> x, In<T> cs_prev, In<T> h_prev, In<T> w, In<T> wci, In<T> wcf, In<T> wco, In<T> b, In<T> i, In<T> cs, In<T> f, In<T> o, In<T> ci,
-                      In<T> co, In<T> cs_gradient, In<T> h_gradient, Attr<"use_peephole", bool> peephole) -> Status {
+          []<class T>(Call& call, In<T> x, In<T> cs_prev, In<T> h_prev, In<T> w, In<T> wci, In<T> wcf, In<T> wco, In<T> b, In<T> i, In<T> cs, In<T> f,
+                      In<T> o, In<T> ci, In<T> co, In<T> cs_gradient, In<T> h_gradient, Attr<"use_peephole", bool> peephole) -> Status {
             if (x.dims() != 2) return invalid("x must be 2D but is of shape {}", x.shape());
             TRY_ASSIGN(auto s, check_state(x.dim(0), x.dim(1), cs_prev, h_prev, w, wci, wcf, wco, b, false));
             const Shape state{s.batch, s.cells};

@@ -57,8 +57,7 @@ void run(const Batch& batch, const T* x, Side side_x, const T* y, Side side_y, T
   pairs.for_each_row([&](std::int64_t o, std::int64_t l, std::int64_t r) {
     const std::int64_t left = pairs.left_step.back(), right = pairs.right_step.back();
     for (std::int64_t i = 0; i < pairs.size.back(); ++i)
-      gemm(s, x + (l + i * left) * s.rows * s.inner, side_x, y + (r + i * right) * s.inner * s.columns, side_y,
-           out + (o + i) * s.elements());
+      gemm(s, x + (l + i * left) * s.rows * s.inner, side_x, y + (r + i * right) * s.inner * s.columns, side_y, out + (o + i) * s.elements());
   });
 }
 

@@ -33,6 +33,7 @@ template <class T, class I>
 Status max_pool_with_places(Call& call, const In<T>& input, const PoolOptions& options, bool batch_in_index) {
   TRY(check_max_pool_options(options, "MaxPoolingOp"));
   if (input.dims() != 4) return invalid("tensor_in must be 4-dimensional (2)");
+  if (input.size() == 0) return invalid("tensor_in must not be empty (2)");
   TRY_ASSIGN(auto p, pool_sizes(options, input.shape()));
   if (p.depth_window != 1) return unimplemented("MaxPoolWithArgmax does not support pooling across depth");
   const Shape shape = pooled_shape(p);

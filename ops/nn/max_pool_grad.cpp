@@ -7,9 +7,7 @@ namespace troupe {
 
 namespace {
 
-Status check_rank(const char* name, const Shape& shape) {
-  return shape.rank() == 4 ? absl::OkStatus() : invalid("{} must be 4-dimensional", name);
-}
+Status check_rank(const char* name, const Shape& shape) { return shape.rank() == 4 ? absl::OkStatus() : invalid("{} must be 4-dimensional", name); }
 
 template <class T>
 Status max_pool_gradient(Call& call, const In<T>& input, const In<T>& output, const In<T>& gradient, const PoolOptions& options) {
@@ -30,7 +28,8 @@ Status max_pool_gradient(Call& call, const In<T>& input, const In<T>& output, co
     for (std::int64_t at = 0; at < p.positions(); ++at, from += p.depth) {
       find_largest(p, input.data() + image, at, largest);
       for (std::int64_t c = 0; c < p.depth; ++c)
-        if (const std::int64_t place = largest[static_cast<std::size_t>(c)]; place >= 0) out[image + place] = static_cast<T>(out[image + place] + from[c]);
+        if (const std::int64_t place = largest[static_cast<std::size_t>(c)]; place >= 0)
+          out[image + place] = static_cast<T>(out[image + place] + from[c]);
     }
   }
   return absl::OkStatus();
@@ -68,7 +67,8 @@ Status max_pool_gradient_gradient(Call& call, const In<T>& input, const In<T>& o
 }
 
 template <class T>
-Status scatter_gradient(Call& call, const In<T>& input, const In<T>& gradient, const In<std::int64_t>& places, const PoolOptions& options, bool batch_in_index) {
+Status scatter_gradient(Call& call, const In<T>& input, const In<T>& gradient, const In<std::int64_t>& places, const PoolOptions& options,
+                        bool batch_in_index) {
   TRY(check_max_pool_options(options, "MaxPoolingGradWithArgmaxOp"));
   TRY_ASSIGN(auto p, pool_sizes(options, input.shape()));
   const Shape expected = pooled_shape(p);
@@ -78,7 +78,8 @@ Status scatter_gradient(Call& call, const In<T>& input, const In<T>& gradient, c
   for (std::int64_t b = 0, i = 0; b < p.batch; ++b)
     for (std::int64_t end = (b + 1) * per_image; i < end; ++i) {
       const std::int64_t place = places[i] + (batch_in_index ? 0 : b * image);
-      if (place < b * image || place >= (b + 1) * image) return invalid("Invalid output gradient index: {}, {}, {}", place, b * image, (b + 1) * image);
+      if (place < b * image || place >= (b + 1) * image)
+        return invalid("Invalid output gradient index: {}, {}, {}", place, b * image, (b + 1) * image);
     }
   T* out = call.alloc<T>(0, input.shape());
   std::fill_n(out, input.size(), T(0));
@@ -97,7 +98,8 @@ void add_max_pool_grad(Registry& ops) {
     return max_pool_gradient(call, input, output, gradient, options);
   });
   ops.add("MaxPoolGradV2", reals{},
-          []<class T>(Call& call, In<T> input, In<T> output, In<T> gradient, In<std::int32_t> ksize, In<std::int32_t> strides, const PoolOptions& options) -> Status {
+          []<class T>(Call& call, In<T> input, In<T> output, In<T> gradient, In<std::int32_t> ksize, In<std::int32_t> strides,
+                      const PoolOptions& options) -> Status {
             if (options.channels_first) return invalid("Default MaxPoolingGradOp only supports NHWC on device type CPU");
             TRY_ASSIGN(auto o, with_inputs(options, ksize, strides));
             return max_pool_gradient(call, input, output, gradient, o);
@@ -107,15 +109,16 @@ void add_max_pool_grad(Registry& ops) {
     return max_pool_gradient_gradient(call, input, output, gradient, options);
   });
   ops.add("MaxPoolGradGradV2", reals{},
-          []<class T>(Call& call, In<T> input, In<T> output, In<T> gradient, In<std::int32_t> ksize, In<std::int32_t> strides, const PoolOptions& options) -> Status {
+          []<class T>(Call& call, In<T> input, In<T> output, In<T> gradient, In<std::int32_t> ksize, In<std::int32_t> strides,
+                      const PoolOptions& options) -> Status {
             if (options.channels_first) return invalid("Default MaxPoolingGradGradOp only supports NHWC on device type CPU");
             TRY_ASSIGN(auto o, with_inputs(options, ksize, strides));
             return max_pool_gradient_gradient(call, input, output, gradient, o);
           });
-  ops.add("MaxPoolGradWithArgmax", On<"T", reals>{}, On<"Targmax", types<std::int64_t>>{},
-          []<class T, class I>(Call& call, In<T> input, In<T> gradient, In<I> places, const PoolOptions& options, Attr<"include_batch_in_index", bool> batch) {
-            return scatter_gradient(call, input, gradient, places, options, *batch);
-          });
+  ops.add(
+      "MaxPoolGradWithArgmax", On<"T", reals>{}, On<"Targmax", types<std::int64_t>>{},
+      []<class T, class I>(Call& call, In<T> input, In<T> gradient, In<I> places, const PoolOptions& options,
+                           Attr<"include_batch_in_index", bool> batch) { return scatter_gradient(call, input, gradient, places, options, *batch); });
   ops.cost({"MaxPoolGrad", "MaxPoolGradV2", "MaxPoolGradGrad", "MaxPoolGradGradV2", "MaxPoolGradWithArgmax"}, 10);
 }
 

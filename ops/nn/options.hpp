@@ -10,9 +10,9 @@ namespace troupe {
 
 /// A signature that names `const S&`, S having `static StatusOr<S> make(Binding&)`, gets the one object made for its node.
 template <class S>
-  requires requires(Binding& binding) {
-    { S::make(binding) } -> std::same_as<StatusOr<S>>;
-  }
+requires requires(Binding& binding) {
+  { S::make(binding) } -> std::same_as<StatusOr<S>>;
+}
 struct Param<const S&> {
   static constexpr bool on_device = false;
   using Bound = std::shared_ptr<const S>;

@@ -41,7 +41,8 @@ Status check_max_pool_options(const PoolOptions& options, const char* kind);
 template <class Pixel>
 void for_each_pixel(const Pooling& p, std::int64_t position, Pixel&& pixel) {
   const auto& [wz, wy, wx] = p.window;
-  const std::int64_t z0 = wz.begin(position / (wx.output * wy.output)), y0 = wy.begin(position / wx.output % wy.output), x0 = wx.begin(position % wx.output);
+  const std::int64_t z0 = wz.begin(position / (wx.output * wy.output)), y0 = wy.begin(position / wx.output % wy.output),
+                     x0 = wx.begin(position % wx.output);
   for (std::int64_t z = std::max<std::int64_t>(z0, 0), ze = std::min(z0 + wz.filter, wz.input); z < ze; ++z)
     for (std::int64_t y = std::max<std::int64_t>(y0, 0), ye = std::min(y0 + wy.filter, wy.input); y < ye; ++y)
       for (std::int64_t x = std::max<std::int64_t>(x0, 0), xe = std::min(x0 + wx.filter, wx.input); x < xe; ++x)

@@ -31,9 +31,7 @@ StatusOr<Pooling> volume_sizes(const PoolOptions& o, const Shape& input) {
 
 Shape output_shape(const Pooling& p) { return {p.batch, p.window[0].output, p.window[1].output, p.window[2].output, p.depth}; }
 
-Status check_rank(const char* name, const Shape& shape) {
-  return shape.rank() == 5 ? absl::OkStatus() : invalid("{} must be 5-dimensional", name);
-}
+Status check_rank(const char* name, const Shape& shape) { return shape.rank() == 5 ? absl::OkStatus() : invalid("{} must be 5-dimensional", name); }
 
 template <class T>
 Status pool_volume(Call& call, const In<T>& input, const PoolOptions& options, bool average) {
@@ -69,9 +67,12 @@ Status check_shape(const char* name, const Shape& shape, const Shape& expected) 
 template <class T>
 Status max_gradient(Call& call, const In<T>& input, const In<T>& output, const In<T>& gradient, const PoolOptions& options, bool forwards) {
   TRY(check_options(options, forwards ? nullptr : "MaxPooling3dGradOp", forwards ? "MaxPooling3dGradGrad" : "Pooling"));
-  TRY(check_rank("tensor_in", input.shape()));
-  TRY(check_rank("tensor_out", output.shape()));
-  TRY(check_rank(forwards ? "out_grad_backprop" : "out_backprop", gradient.shape()));
+  const std::pair<const char*, const In<T>*> inputs[] = {
+      {"tensor_in", &input}, {"tensor_out", &output}, {forwards ? "out_grad_backprop" : "out_backprop", &gradient}};
+  for (const auto& [name, in] : inputs) TRY(check_rank(name, in->shape()));
+  for (const auto& [name, in] : inputs)
+    if (forwards && in->size() == 0)
+      return invalid("received empty tensor {}: Tensor<type: {} shape: {} values: >", name, name_of(dtype_of<T>::value), in->shape());
   TRY_ASSIGN(auto p, volume_sizes(options, input.shape()));
   const Shape expected = output_shape(p);
   TRY(check_shape("orig_output", output.shape(), expected));
@@ -79,17 +80,20 @@ Status max_gradient(Call& call, const In<T>& input, const In<T>& output, const I
   const Shape& shape = forwards ? expected : input.shape();
   T* out = call.alloc<T>(0, shape);
   std::vector<float> sums(static_cast<std::size_t>(shape.elements()), 0.0f);
-  std::vector<std::int64_t> largest;
+  std::vector<bool> found;
   for (std::int64_t b = 0, o = 0; b < p.batch && p.depth > 0; ++b) {
     const std::int64_t image = b * p.inputs() * p.depth;
     for (std::int64_t at = 0; at < p.positions(); ++at, o += p.depth) {
-      find_largest(p, input.data() + image, at, largest);
-      for (std::int64_t c = 0; c < p.depth; ++c) {
-        const std::int64_t place = largest[static_cast<std::size_t>(c)];
-        if (place < 0) continue;
-        const std::int64_t from = forwards ? image + place : o + c, to = forwards ? o + c : image + place;
-        sums[static_cast<std::size_t>(to)] += static_cast<float>(gradient[from]);
-      }
+      // Backwards, every pixel that equals the output gets the gradient; forwards, the first one gives it.
+      found.assign(static_cast<std::size_t>(p.depth), false);
+      for_each_pixel(p, at, [&](std::int64_t pixel) {
+        for (std::int64_t c = 0; c < p.depth; ++c) {
+          const std::int64_t place = image + pixel * p.depth + c;
+          if (!(input[place] == output[o + c]) || (forwards && found[static_cast<std::size_t>(c)])) continue;
+          found[static_cast<std::size_t>(c)] = true;
+          sums[static_cast<std::size_t>(forwards ? o + c : place)] += static_cast<float>(gradient[forwards ? place : o + c]);
+        }
+      });
     }
   }
   std::transform(sums.begin(), sums.end(), out, [](float v) { return static_cast<T>(v); });
@@ -110,10 +114,12 @@ Status average_gradient(Call& call, const In<std::int32_t>& sizes, const In<T>& 
   if (shape[4] != gradient.dim(4))
     return invalid("Expected last dimension of tensor_in_shape and out_backprop to match, got {} and {}", shape[4], gradient.dim(4));
   TRY_ASSIGN(auto p, volume_sizes(options, shape));
-  if (gradient.dim(0) != p.batch) return invalid("Expected first dimension of tensor_in_shape and out_backprop to match, got {} and {}", p.batch, gradient.dim(0));
+  if (gradient.dim(0) != p.batch)
+    return invalid("Expected first dimension of tensor_in_shape and out_backprop to match, got {} and {}", p.batch, gradient.dim(0));
   for (std::size_t i = 0; i < 3; ++i) {
     Window& w = p.window[i];
-    if (gradient.dim(static_cast<int>(i) + 1) > w.output) return invalid("Expected grad shape to be {}, but got {}", output_shape(p), gradient.shape());
+    if (gradient.dim(static_cast<int>(i) + 1) > w.output)
+      return invalid("Expected grad shape to be {}, but got {}", output_shape(p), gradient.shape());
     w.output = gradient.dim(static_cast<int>(i) + 1);
   }
   T* out = call.alloc<T>(0, shape);

@@ -82,13 +82,13 @@ struct Rows {
   bool repeats;
 
   Rows(const In<T>& x, const Shape& all)
-      : data(x.data()), step(x.dims() < 2 || (x.dim(0) == 1 && all[0] != 1) ? 0 : x.dim(1)), repeats(x.dims() == 0 || x.dim(x.dims() - 1) != all[1]) {}
+      : data(x.data()),
+        step(x.dims() < 2 || (x.dim(0) == 1 && all[0] != 1) ? 0 : x.dim(1)),
+        repeats(x.dims() == 0 || x.dim(x.dims() - 1) != all[1]) {}
   void load(std::int64_t b, Row<T>& row) const {
     const T* at = data + b * step;
-    if (repeats)
-      row.setConstant(static_cast<Wide<T>>(*at));
-    else
-      row = ConstArrayMap<T>(at, row.size()).template cast<Wide<T>>();
+    if (repeats) row.setConstant(static_cast<Wide<T>>(*at));
+    else row = ConstArrayMap<T>(at, row.size()).template cast<Wide<T>>();
   }
 };
 
@@ -126,12 +126,12 @@ Status cross_entropy(Call& call, In<T> logits, In<T> labels) {
 void add_softmax(Registry& ops) {
   ops.add("Softmax", floats{}, []<class T>(Call& call, In<T> logits) { return softmax(call, logits, false); });
   ops.add("LogSoftmax", floats{}, []<class T>(Call& call, In<T> logits) { return softmax(call, logits, true); });
-  ops.add("SoftmaxCrossEntropyWithLogits", floats{}, []<class T>(Call& call, In<T> logits, In<T> labels) { return cross_entropy(call, logits, labels); });
+  ops.add("SoftmaxCrossEntropyWithLogits", floats{},
+          []<class T>(Call& call, In<T> logits, In<T> labels) { return cross_entropy(call, logits, labels); });
   ops.add("SparseSoftmaxCrossEntropyWithLogits", On<"T", floats>{}, On<"Tlabels", indices>{},
           []<class T, class I>(Call& call, In<T> logits, In<I> labels) { return sparse_cross_entropy(call, logits, labels); });
-  ops.add("L2Loss", floats{}, []<class T>(Call& call, In<T> x) {
-    call.set_scalar<T>(0, static_cast<T>(x.array().template cast<Wide<T>>().square().sum() / 2));
-  });
+  ops.add("L2Loss", floats{},
+          []<class T>(Call& call, In<T> x) { call.set_scalar<T>(0, static_cast<T>(x.array().template cast<Wide<T>>().square().sum() / 2)); });
   ops.cost({"Softmax", "LogSoftmax", "SoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropyWithLogits"}, 8);
 }
 

@@ -30,8 +30,8 @@ StatusOr<Window> make_window(std::int64_t input, std::int64_t filter, std::int64
     w.output = (input + w.before + w.after - w.reach() + stride) / stride;
   }
   if (w.output < 0)
-    return invalid("Computed output size would be negative: {} [input_size: {}, effective_filter_size: {}, stride: {}]", w.output, input,
-                   w.reach(), stride);
+    return invalid("Computed output size would be negative: {} [input_size: {}, effective_filter_size: {}, stride: {}]", w.output, input, w.reach(),
+                   stride);
   return w;
 }
 

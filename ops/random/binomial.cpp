@@ -24,7 +24,7 @@ double by_inversion(double count, double probability, UniformDraws draw) {
 
 /// What Stirling's formula misses of log k!.
 double stirling_tail(double k) {
-  static constexpr double table[] = {0.0810614667953272, 0.0413406959554092, 0.0276779256849983,  0.02079067210376509, 0.0166446911898211,
+  static constexpr double table[] = {0.0810614667953272, 0.0413406959554092, 0.0276779256849983, 0.02079067210376509, 0.0166446911898211,
                                      0.0138761288230707, 0.0118967099458917, 0.0104112652619720, 0.00925546218271273, 0.00833056343336287};
   if (k <= 9) return table[static_cast<int>(k)];
   const double square = (k + 1) * (k + 1);
@@ -126,6 +126,8 @@ void add_binomial(Registry& ops) {
           [](Call& call, AnyVar state, Any algorithm, Any shape, Any counts, Any probs, Attr<"dtype", DType> dtype) -> Status {
             TRY_ASSIGN(BinomialShape s, shape_of_samples(shape.tensor, counts.tensor, probs.tensor));
             if (algorithm->rank() != 0) return invalid("algorithm must be of shape [], not {}", algorithm->shape());
+            // ThreeFry is refused in other words than elsewhere.
+            if (algorithm->item<std::int64_t>() == 2) return invalid("Unsupported algorithm id: 2");
             const auto batches = s.batch.output.elements();
             TRY_ASSIGN(Philox stream, take_from_state(*state.variable, algorithm->item<std::int64_t>(),
                                                       static_cast<std::uint64_t>(batches * 2 * 100 * (s.samples + 3) / 4), 0));

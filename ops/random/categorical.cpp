@@ -64,15 +64,16 @@ void draw(const Tensor& logits, const Philox& stream, Tensor& out) {
 
 void add_categorical(Registry& ops) {
   const std::vector<ForTypes> where{{"T", list_of(floats{})}, {"output_dtype", list_of(indices{})}};
-  add_for(ops, "Multinomial", where, [](Call& call, Any logits, Any samples, Attr<"output_dtype", DType> dtype, State<Generator> generator) -> Status {
-    TRY_ASSIGN(Shape shape, shape_of_draws(logits.tensor, samples.tensor));
-    Tensor& out = call.alloc(0, *dtype, shape);
-    if (out.size() == 0) return absl::OkStatus();
-    // A number takes two words, and rows begin at whole blocks.
-    const std::int64_t per_row = (shape.dim(1) + 3) / 4 * 4 * 2;
-    draw(logits.tensor, generator->reserve_for(shape.dim(0) * per_row), out);
-    return absl::OkStatus();
-  });
+  add_for(ops, "Multinomial", where,
+          [](Call& call, Any logits, Any samples, Attr<"output_dtype", DType> dtype, State<Generator> generator) -> Status {
+            TRY_ASSIGN(Shape shape, shape_of_draws(logits.tensor, samples.tensor));
+            Tensor& out = call.alloc(0, *dtype, shape);
+            if (out.size() == 0) return absl::OkStatus();
+            // A number takes two words, and rows begin at whole blocks.
+            const std::int64_t per_row = (shape.dim(1) + 3) / 4 * 4 * 2;
+            draw(logits.tensor, generator->reserve_for(shape.dim(0) * per_row), out);
+            return absl::OkStatus();
+          });
   add_for(ops, "StatelessMultinomial", where, [](Call& call, Any logits, Any samples, Any seed, Attr<"output_dtype", DType> dtype) -> Status {
     TRY_ASSIGN(Philox stream, stream_of_seed(seed.tensor));
     TRY_ASSIGN(Shape shape, shape_of_draws(logits.tensor, samples.tensor));

@@ -20,7 +20,7 @@ Status fill_output(Call& call, const Tensor& shape, DType dtype, Fill kind, Make
   return absl::OkStatus();
 }
 
-void add_own_stream(Registry& ops) {
+void of_own_stream(Registry& ops) {
   const auto fill = [&ops](const char* op, Fill kind) {
     add_for(ops, op, {{"dtype", list_of(floats{})}}, [kind](Call& call, Any shape, Attr<"dtype", DType> dtype, State<Generator> generator) {
       return fill_output(call, shape.tensor, *dtype, kind, [&](std::int64_t n) -> StatusOr<Philox> { return generator->reserve_for(n); });
@@ -40,11 +40,12 @@ void add_own_stream(Registry& ops) {
             return fill_random_ints(generator->reserve_for(out.size()), low.tensor, high.tensor, out);
           });
   add_for(ops, "NonDeterministicInts", {{"dtype", wide_integers}}, [](Call& call, Any shape, Attr<"dtype", DType> dtype) {
-    return fill_output(call, shape.tensor, *dtype, Fill::full_int, [](std::int64_t) -> StatusOr<Philox> { return Philox::seeded(entropy(), entropy()); });
+    return fill_output(call, shape.tensor, *dtype, Fill::full_int,
+                       [](std::int64_t) -> StatusOr<Philox> { return Philox::seeded(entropy(), entropy()); });
   });
 }
 
-void add_seed_input(Registry& ops) {
+void of_seed_input(Registry& ops) {
   const auto fill = [&ops](const char* op, Fill kind, const DTypes& allowed) {
     add_for(ops, op, {{"dtype", allowed}}, [kind](Call& call, Any shape, Any seed, Attr<"dtype", DType> dtype) -> Status {
       TRY_ASSIGN(Philox stream, stream_of_seed(seed.tensor));
@@ -64,11 +65,14 @@ void add_seed_input(Registry& ops) {
           });
 }
 
-void add_key_input(Registry& ops) {
+void of_key_input(Registry& ops) {
   const auto fill = [&ops](const char* op, Fill kind, const DTypes& allowed) {
-    add_for(ops, op, {{"dtype", allowed}}, [kind](Call& call, Any shape, Any key, Any counter, Any alg, Attr<"dtype", DType> dtype) {
-      return fill_output(call, shape.tensor, *dtype, kind,
-                         [&](std::int64_t) { return stream_of_key(key.tensor, counter.tensor, alg.tensor, 3); });
+    add_for(ops, op, {{"dtype", allowed}}, [kind](Call& call, Any shape, Any key, Any counter, Any alg, Attr<"dtype", DType> dtype) -> Status {
+      TRY_ASSIGN(Philox stream, stream_of_key(key.tensor, counter.tensor, alg.tensor, 3));
+      return fill_output(call, shape.tensor, *dtype, kind, [&](std::int64_t) -> StatusOr<Philox> {
+        TRY(check_algorithm(alg.tensor));
+        return stream;
+      });
     });
   };
   fill("StatelessRandomUniformV2", Fill::uniform, list_of(floats{}));
@@ -77,11 +81,12 @@ void add_key_input(Registry& ops) {
   fill("StatelessRandomUniformFullIntV2", Fill::full_int, wide_integers);
   add_for(ops, "StatelessRandomUniformIntV2", {{"dtype", int32_and_64}},
           [](Call& call, Any shape, Any key, Any counter, Any alg, Any low, Any high, Attr<"dtype", DType> dtype) -> Status {
+            TRY_ASSIGN(Philox stream, stream_of_key(key.tensor, counter.tensor, alg.tensor, 3));
             TRY_ASSIGN(Shape s, shape_input(shape.tensor));
             Tensor& out = call.alloc(0, *dtype, s);
             if (out.size() == 0) return absl::OkStatus();
-            TRY_ASSIGN(Philox stream, stream_of_key(key.tensor, counter.tensor, alg.tensor, 3));
-            return fill_random_ints(stream, low.tensor, high.tensor, out);
+            TRY(fill_random_ints(stream, low.tensor, high.tensor, out));
+            return check_algorithm(alg.tensor);
           });
 }
 
@@ -98,9 +103,9 @@ Status set_key_and_counter(Call& call, const Tensor& seed) {
 }  // namespace
 
 void add_random_fills(Registry& ops) {
-  add_own_stream(ops);
-  add_seed_input(ops);
-  add_key_input(ops);
+  of_own_stream(ops);
+  of_seed_input(ops);
+  of_key_input(ops);
   ops.add({"StatelessRandomGetKeyCounter", "StatelessRandomGetKeyCounterAlg"},
           [](Call& call, Any seed) { return set_key_and_counter(call, seed.tensor); });
   ops.add("StatelessRandomGetAlg", [](Call& call) { call.set_scalar<std::int32_t>(0, 1); });

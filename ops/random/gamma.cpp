@@ -66,13 +66,18 @@ Status gamma_of_given_stream(Call& call, const Tensor& shape, const Tensor& alph
 }  // namespace
 
 void add_gamma(Registry& ops) {
-  add_for(ops, "RandomGamma", {{"T", list_of(floats{})}},
-          [](Call& call, Any shape, Any alpha, State<Generator> generator) { return gamma_of_own_stream(call, shape.tensor, alpha.tensor, *generator); });
+  add_for(ops, "RandomGamma", {{"T", list_of(floats{})}}, [](Call& call, Any shape, Any alpha, State<Generator> generator) {
+    return gamma_of_own_stream(call, shape.tensor, alpha.tensor, *generator);
+  });
   add_for(ops, "StatelessRandomGammaV2", {{"dtype", list_of(floats{})}}, [](Call& call, Any shape, Any seed, Any alpha) {
     return gamma_of_given_stream(call, shape.tensor, alpha.tensor, [&] { return stream_of_seed(seed.tensor); });
   });
   add_for(ops, "StatelessRandomGammaV3", {{"dtype", list_of(floats{})}}, [](Call& call, Any shape, Any key, Any counter, Any alg, Any alpha) {
-    return gamma_of_given_stream(call, shape.tensor, alpha.tensor, [&] { return stream_of_key(key.tensor, counter.tensor, alg.tensor, 3); });
+    return gamma_of_given_stream(call, shape.tensor, alpha.tensor, [&]() -> StatusOr<Philox> {
+      TRY_ASSIGN(Philox stream, stream_of_key(key.tensor, counter.tensor, alg.tensor, 3));
+      TRY(check_algorithm(alg.tensor));
+      return stream;
+    });
   });
 }
 

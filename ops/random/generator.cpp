@@ -26,6 +26,13 @@ Status fill_ints(const Philox& stream, const Tensor& low, const Tensor& high, Te
   return absl::OkStatus();
 }
 
+constexpr std::int32_t philox = 1, automatic = 3;
+
+std::int32_t algorithm_of(const Tensor& alg) {
+  const auto id = alg.item<std::int32_t>();
+  return id == automatic ? philox : id;
+}
+
 }  // namespace
 
 std::uint64_t entropy() {
@@ -55,18 +62,22 @@ StatusOr<Philox> stream_of_seed(const Tensor& seed) {
 }
 
 StatusOr<Philox> stream_of_key(const Tensor& key, const Tensor& counter, const Tensor& alg, int alg_index) {
-  constexpr std::int32_t philox = 1, automatic = 3;
   if (alg.rank() != 0) return invalid("input {} (0-based) must have shape [], not {}", alg_index, alg.shape());
   if (alg.dtype() != DType::i32 || key.dtype() != DType::u64 || counter.dtype() != DType::u64)
-    return invalid("key and counter must be uint64 and alg int32, not {}, {} and {}", name_of(key.dtype()), name_of(counter.dtype()), name_of(alg.dtype()));
-  const std::int32_t id = alg.item<std::int32_t>() == automatic ? philox : alg.item<std::int32_t>();
-  if (key.shape() != Shape{1})
-    return invalid("key must have shape [1], not {}. (Note that batched keys are not supported yet.)", key.shape());
+    return invalid("key and counter must be uint64 and alg int32, not {}, {} and {}", name_of(key.dtype()), name_of(counter.dtype()),
+                   name_of(alg.dtype()));
+  const std::int32_t id = algorithm_of(alg);
+  if (key.shape() != Shape{1}) return invalid("key must have shape [1], not {}. (Note that batched keys are not supported yet.)", key.shape());
   if (counter.rank() != 1 || counter.dim(0) < id)
-    return invalid("counter must be a vector with length at least {}; got shape: {}. (Note that batched counters are not supported yet.)", id, counter.shape());
-  if (id != philox) return invalid("Unsupported algorithm id: {}", id);
+    return invalid("counter must be a vector with length at least {}; got shape: {}. (Note that batched counters are not supported yet.)", id,
+                   counter.shape());
   const auto at = [&](std::int64_t i) { return i < counter.size() ? counter.data<std::uint64_t>()[i] : 0; };
   return Philox::of_words(key.item<std::uint64_t>(), at(0), at(1));
+}
+
+Status check_algorithm(const Tensor& alg) {
+  const std::int32_t id = algorithm_of(alg);
+  return id == philox ? absl::OkStatus() : invalid("Unsupported algorithm id: {}", id);
 }
 
 StatusOr<Shape> shape_input(const Tensor& shape) {

@@ -34,8 +34,10 @@ std::uint64_t entropy();
 
 /// The stream of a vector of two seeds, scrambled as stateless ops do.
 StatusOr<Philox> stream_of_seed(const Tensor& seed);
-/// The stream of inputs key, counter and alg, the last at position `alg_index`.
+/// The stream of inputs key, counter and alg, the last at position `alg_index`. Whether there is such an algorithm is asked last, see below.
 StatusOr<Philox> stream_of_key(const Tensor& key, const Tensor& counter, const Tensor& alg, int alg_index);
+/// Refuses an algorithm other than Philox; after stream_of_key, and only where numbers are wanted.
+Status check_algorithm(const Tensor& alg);
 
 /// A shape given as a vector of integers.
 StatusOr<Shape> shape_input(const Tensor& shape);

@@ -53,8 +53,9 @@ void fill_poisson(const Philox& stream, const Tensor& rate, std::int64_t samples
     for (std::size_t i = 0; i < wanted.size(); ++i) wanted[i] = static_cast<double>(rate.data<R>()[i]);
   });
   visit_dtype(counts{}, out.dtype(), [&]<class U>() {
-    fill_samples(rate.size(), samples, out.mutable_data<U>(),
-                 [&](std::int64_t p, std::uint64_t i) { return poisson_number<U>(wanted[static_cast<std::size_t>(p)], stream.skipped(blocks_per_number * i)); });
+    fill_samples(rate.size(), samples, out.mutable_data<U>(), [&](std::int64_t p, std::uint64_t i) {
+      return poisson_number<U>(wanted[static_cast<std::size_t>(p)], stream.skipped(blocks_per_number * i));
+    });
   });
 }
 
@@ -83,9 +84,13 @@ Status stateless_poisson(Call& call, const Tensor& shape, const Tensor& seed, co
 
 void add_poisson(Registry& ops) {
   add_for(ops, "RandomPoisson", {{"dtype", list_of(types<half, float, double>{})}},
-          [](Call& call, Any shape, Any rate, Attr<"dtype", DType> dtype, State<Generator> g) { return poisson(call, shape.tensor, rate.tensor, *dtype, *g); });
+          [](Call& call, Any shape, Any rate, Attr<"dtype", DType> dtype, State<Generator> g) {
+            return poisson(call, shape.tensor, rate.tensor, *dtype, *g);
+          });
   add_for(ops, "RandomPoissonV2", {{"R", list_of(rates{})}, {"dtype", list_of(counts{})}},
-          [](Call& call, Any shape, Any rate, Attr<"dtype", DType> dtype, State<Generator> g) { return poisson(call, shape.tensor, rate.tensor, *dtype, *g); });
+          [](Call& call, Any shape, Any rate, Attr<"dtype", DType> dtype, State<Generator> g) {
+            return poisson(call, shape.tensor, rate.tensor, *dtype, *g);
+          });
   add_for(ops, "StatelessRandomPoisson", {{"Rtype", list_of(rates{})}, {"dtype", list_of(counts{})}},
           [](Call& call, Any shape, Any seed, Any rate, Attr<"dtype", DType> dtype) {
             return stateless_poisson(call, shape.tensor, seed.tensor, rate.tensor, *dtype);

@@ -46,6 +46,7 @@ void add_shuffle(Registry& ops) {
   });
   ops.add("StatelessShuffle", [](Call& call, Any x, Any key, Any counter, Any alg) -> Status {
     TRY_ASSIGN(Philox stream, stream_of_key(key.tensor, counter.tensor, alg.tensor, 3));
+    TRY(check_algorithm(alg.tensor));
     if (has_one_order(x.tensor)) call.set(0, x.tensor);
     else shuffle_rows(call, x.tensor, stream);
     return absl::OkStatus();

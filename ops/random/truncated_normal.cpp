@@ -2,9 +2,11 @@
 #include <troupe/ops/array/storage.hpp>
 #include <troupe/ops/kernel.hpp>
 #include <troupe/ops/logging/summarize.hpp>
+#include <troupe/ops/math/joint_broadcast.hpp>
 #include <troupe/ops/random/distributions.hpp>
 #include <troupe/ops/random/generator.hpp>
 
+#include <algorithm>
 #include <cmath>
 
 namespace troupe {
@@ -19,12 +21,14 @@ struct Batch {
   T mean, deviation, low, high;
   T* out;
   std::int64_t left;
+  std::int64_t step = 1;  // from one number's place to the next one's
 
   T normal_low() const { return (low - mean) / deviation; }
   T normal_high() const { return (high - mean) / deviation; }
 
   void accept(const T& z) {
-    *out++ = z * deviation + mean;
+    *out = z * deviation + mean;
+    out += step;
     --left;
   }
 };
@@ -128,7 +132,9 @@ Status fill_batches(const Parameters& p, std::int64_t batches, std::int64_t per_
   const auto of = [](const Tensor& t, std::int64_t b) { return t.data<T>()[t.size() == 1 ? 0 : b]; };
   for (std::int64_t b = 0; b < batches; ++b) {
     const std::int64_t from = b * per_batch;
-    TRY(fill_batch<T>({of(p.means, b), of(p.deviations, b), of(p.lows, b), of(p.highs, b), out.mutable_data<T>() + from, std::min(per_batch, out.size() - from)}, stream));
+    TRY(fill_batch<T>(
+        {of(p.means, b), of(p.deviations, b), of(p.lows, b), of(p.highs, b), out.mutable_data<T>() + from, std::min(per_batch, out.size() - from)},
+        stream));
   }
   return absl::OkStatus();
 }
@@ -150,6 +156,33 @@ Status truncated_normal(Call& call, const Tensor& shape, const Parameters& p, Ge
   return status;
 }
 
+/// Parameters are broadcast to the last dimensions of the output; all numbers of one set of them come before those of the next.
+Status stateless_truncated_normal(Call& call, const Tensor& shape, const Tensor& seed, const Parameters& p) {
+  TRY_ASSIGN(Philox stream, stream_of_seed(seed));
+  const auto joint = JointBroadcast<4>::of({&p.means.shape(), &p.deviations.shape(), &p.lows.shape(), &p.highs.shape()});
+  if (!joint)
+    return invalid("means, stddevs, minvals, maxvals must have compatible batch dimensions: {} vs. {} vs. {} vs. {}", p.means.shape(),
+                   p.deviations.shape(), p.lows.shape(), p.highs.shape());
+  if (shape.rank() != 1) return invalid("Input shape should be a vector, got shape: {}", shape.shape());
+  TRY_ASSIGN(const Shape s, shape_input(shape));
+  const int outer = s.rank() - joint->output.rank();
+  if (outer < 0 || !std::ranges::equal(s.dims().subspan(static_cast<std::size_t>(outer)), joint->output.dims()))
+    return invalid("Shape passed in must end with broadcasted shape.");
+  Tensor& out = call.alloc(0, p.means.dtype(), s);
+  if (out.size() == 0) return absl::OkStatus();
+  const std::int64_t batches = joint->output.elements(), per_batch = s.elements(0, outer);
+  Status status;
+  visit_dtype(types_here{}, out.dtype(), [&]<class T>() {
+    joint->for_each([&](std::int64_t b, const std::array<std::int64_t, 4>& at) {
+      if (!status.ok()) return;
+      status = fill_batch<T>({p.means.data<T>()[at[0]], p.deviations.data<T>()[at[1]], p.lows.data<T>()[at[2]], p.highs.data<T>()[at[3]],
+                              out.mutable_data<T>() + b, per_batch, batches},
+                             stream);
+    });
+  });
+  return status;
+}
+
 }  // namespace
 
 void add_truncated_normal(Registry& ops) {
@@ -157,6 +190,11 @@ void add_truncated_normal(Registry& ops) {
           [](Call& call, Any shape, Any means, Any deviations, Any lows, Any highs, State<Generator> generator) {
             return truncated_normal(call, shape.tensor, Parameters{means.tensor, deviations.tensor, lows.tensor, highs.tensor}, *generator);
           });
+  add_for(
+      ops, "StatelessParameterizedTruncatedNormal", {{"dtype", list_of(types_here{})}},
+      [](Call& call, Any shape, Any seed, Any means, Any deviations, Any lows, Any highs) {
+        return stateless_truncated_normal(call, shape.tensor, seed.tensor, Parameters{means.tensor, deviations.tensor, lows.tensor, highs.tensor});
+      });
 }
 
 }  // namespace troupe

@@ -32,8 +32,8 @@ void Barrier::insert_many(Step& step, const Tensor& keys, std::size_t component,
   if (count > 0 && values.size() == 0)
     return done(invalid("Tensors with no elements are not supported {}: received shape {}", name_, values.shape()));
   if (closed_ && (cancelled_ || (count > 0 && incomplete_.empty())))
-    return done(cancelled("Barrier {} is closed.  Pending enqueues cancelled: {}.  Number of new insertions: {}.  Number of incomplete keys: {}.", name_,
-                          cancelled_ ? 1 : 0, count, incomplete_.size()));
+    return done(cancelled("Barrier {} is closed.  Pending enqueues cancelled: {}.  Number of new insertions: {}.  Number of incomplete keys: {}.",
+                          name_, cancelled_ ? 1 : 0, count, incomplete_.size()));
   std::vector<Tuple> ready;
   bool fresh = false;
   for (std::size_t i = 0; i < count; ++i) {
@@ -51,7 +51,8 @@ Status Barrier::insert_one(const std::string& key, std::int64_t i, std::size_t c
   if (found == incomplete_.end()) {
     if (closed_)
       return cancelled(
-          "Barrier {} is closed, but attempted to insert a brand new key: {}.  Pending enqueues cancelled: {}.  Insertion index: {}.  Number of incomplete keys: "
+          "Barrier {} is closed, but attempted to insert a brand new key: {}.  Pending enqueues cancelled: {}.  Insertion index: {}.  Number of "
+          "incomplete keys: "
           "{}.",
           name_, key, cancelled_ ? 1 : 0, i, incomplete_.size());
     fresh = true;

@@ -13,7 +13,9 @@ namespace troupe {
 class Barrier final : public Resource {
  public:
   Barrier(std::string name, std::vector<DType> types, std::vector<PartialShape> shapes);
-  std::string describe() const override { return fmt::format("barrier with {} complete and {} incomplete elements", ready_->size(), incomplete_.size()); }
+  std::string describe() const override {
+    return fmt::format("barrier with {} complete and {} incomplete elements", ready_->size(), incomplete_.size());
+  }
 
   const std::vector<DType>& types() const { return types_; }
   const std::vector<PartialShape>& shapes() const { return shapes_; }

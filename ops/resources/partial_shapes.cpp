@@ -11,7 +11,8 @@ StatusOr<PartialShape> merge_shapes(const PartialShape& a, const PartialShape& b
   if (a.rank() != b.rank()) return invalid("PartialTensorShape: Incompatible ranks during merge: {} vs. {}", a.rank(), b.rank());
   Dims dims;
   for (int i = 0; i < a.rank(); ++i) {
-    if (a.dim(i) >= 0 && b.dim(i) >= 0 && a.dim(i) != b.dim(i)) return invalid("PartialTensorShape: Incompatible shapes during merge: {} vs. {}", a, b);
+    if (a.dim(i) >= 0 && b.dim(i) >= 0 && a.dim(i) != b.dim(i))
+      return invalid("PartialTensorShape: Incompatible shapes during merge: {} vs. {}", a, b);
     dims.push_back(a.dim(i) >= 0 ? a.dim(i) : b.dim(i));
   }
   return PartialShape(std::span<const std::int64_t>(dims.data(), dims.size()));
@@ -30,8 +31,11 @@ PartialShape without_first(const PartialShape& shape) {
 }
 
 StatusOr<PartialShape> shape_from_tensor(const Tensor& tensor) {
-  if (tensor.dtype() != DType::i32 && tensor.dtype() != DType::i64) return invalid("The shape must be int32 or int64, got {}", name_of(tensor.dtype()));
-  const auto value = [&](std::int64_t i) { return tensor.dtype() == DType::i32 ? std::int64_t{tensor.data<std::int32_t>()[i]} : tensor.data<std::int64_t>()[i]; };
+  if (tensor.dtype() != DType::i32 && tensor.dtype() != DType::i64)
+    return invalid("The shape must be int32 or int64, got {}", name_of(tensor.dtype()));
+  const auto value = [&](std::int64_t i) {
+    return tensor.dtype() == DType::i32 ? std::int64_t{tensor.data<std::int32_t>()[i]} : tensor.data<std::int64_t>()[i];
+  };
   if (tensor.rank() == 0) {
     if (value(0) == -1) return PartialShape();
     return invalid("The only valid scalar shape tensor is the fully unknown shape specified as -1.");

@@ -29,7 +29,8 @@ std::size_t capacity_of(std::int32_t capacity) {
 Queue::Queue(QueueFacts facts) : facts_(std::move(facts)), capacity_(capacity_of(facts_.capacity)), shelf_(shelf_for(facts_)) {}
 
 std::string Queue::describe() const {
-  return fmt::format("{} with {} elements{}, {} callers wait to put, {} to take", facts_.kind, size(), closed_ ? ", closed" : "", putting_.size(), taking_.size());
+  return fmt::format("{} with {} elements{}, {} callers wait to put, {} to take", facts_.kind, size(), closed_ ? ", closed" : "", putting_.size(),
+                     taking_.size());
 }
 
 void Queue::settle() {

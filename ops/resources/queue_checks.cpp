@@ -32,14 +32,18 @@ Status Queue::check_same(const QueueFacts& other, const std::string& op) const {
   const auto capacity = static_cast<std::size_t>(other.capacity < 0 ? std::numeric_limits<std::int32_t>::max() : other.capacity);
   if (capacity_ != capacity) return invalid("Shared queue '{}' has capacity {} but requested capacity was {}", facts_.name, capacity_, capacity);
   if (facts_.types != other.types)
-    return invalid("Shared queue '{}' has component types {} but requested component types were {}", facts_.name, listed(facts_.types), listed(other.types));
+    return invalid("Shared queue '{}' has component types {} but requested component types were {}", facts_.name, listed(facts_.types),
+                   listed(other.types));
   if (facts_.shapes != other.shapes)
-    return invalid("Shared queue '{}' has component shapes {} but requested component shapes were {}", facts_.name, listed(facts_.shapes), listed(other.shapes));
+    return invalid("Shared queue '{}' has component shapes {} but requested component shapes were {}", facts_.name, listed(facts_.shapes),
+                   listed(other.shapes));
   if (facts_.kind != "RandomShuffleQueue") return absl::OkStatus();
   if (facts_.min_after_dequeue != other.min_after_dequeue)
-    return invalid("Shared queue '{}' has min_after_dequeue {} but requested min_after_dequeue was {}.", facts_.name, facts_.min_after_dequeue, other.min_after_dequeue);
+    return invalid("Shared queue '{}' has min_after_dequeue {} but requested min_after_dequeue was {}.", facts_.name, facts_.min_after_dequeue,
+                   other.min_after_dequeue);
   if ((other.seed != 0 || other.seed2 != 0) && (facts_.seed != other.seed || facts_.seed2 != other.seed2))
-    return invalid("Shared queue '{}' has random seeds ({}, {}) but requested seeds are ({}, {}).", facts_.name, facts_.seed, facts_.seed2, other.seed, other.seed2);
+    return invalid("Shared queue '{}' has random seeds ({}, {}) but requested seeds are ({}, {}).", facts_.name, facts_.seed, facts_.seed2,
+                   other.seed, other.seed2);
   return absl::OkStatus();
 }
 
@@ -65,7 +69,8 @@ Status Queue::check_batch(const Tuple& tuple) const {
   }
   for (std::size_t i = 1; i < tuple.size(); ++i)
     if (tuple[i].dim(0) != rows)
-      return invalid("All input tensors must have the same size in the 0th dimension. Component {} has {}, and should have {}", i, tuple[i].dim(0), rows);
+      return invalid("All input tensors must have the same size in the 0th dimension. Component {} has {}, and should have {}", i, tuple[i].dim(0),
+                     rows);
   return absl::OkStatus();
 }
 

@@ -29,8 +29,7 @@ void Reader::read(Step& step, std::shared_ptr<Queue> queue, std::int64_t count, 
     if (!status.ok()) return reading->done(status);
     self->go_on(reading);
   };
-  waiting_.join(&step, "Dequeue operation was cancelled", std::move(attempt), std::move(begin),
-                [self = shared_from_this()] { self->settle(); });
+  waiting_.join(&step, "Dequeue operation was cancelled", std::move(attempt), std::move(begin), [self = shared_from_this()] { self->settle(); });
   settle();
 }
 

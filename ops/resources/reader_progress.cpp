@@ -22,9 +22,7 @@ bool parse(const std::string& state, ReaderProgress& progress) {
     if (number) {
       pb::uint64 value = 0;
       if (!in.ReadVarint64(&value)) return false;
-      (field == started    ? progress.work_started
-       : field == finished ? progress.work_finished
-                           : progress.records) = static_cast<std::int64_t>(value);
+      (field == started ? progress.work_started : field == finished ? progress.work_finished : progress.records) = static_cast<std::int64_t>(value);
     } else if (text) {
       std::uint32_t size = 0;
       if (!in.ReadVarint32(&size) || !in.ReadString(&progress.work, static_cast<int>(size))) return false;

@@ -20,7 +20,8 @@ Status check_order(const std::vector<std::int32_t>& indices) {
 }
 
 Status too_large(std::int64_t bytes, std::int64_t limit) {
-  return resource_exhausted("Attempted to insert tensors with combined size of '{}' bytes into Staging Area with a memory limit of '{}'.", bytes, limit);
+  return resource_exhausted("Attempted to insert tensors with combined size of '{}' bytes into Staging Area with a memory limit of '{}'.", bytes,
+                            limit);
 }
 
 }  // namespace

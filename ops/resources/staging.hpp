@@ -49,7 +49,9 @@ class StagingMap final : public Resource, public std::enable_shared_from_this<St
   using Taker = std::function<Status(Key, Tuple)>;
 
   StagingMap(StagingLimits limits, std::size_t components) : limits_(limits), components_(components) {}
-  std::string describe() const override { return fmt::format("staging map of {} complete and {} incomplete entries", complete_.size(), incomplete_.size()); }
+  std::string describe() const override {
+    return fmt::format("staging map of {} complete and {} incomplete entries", complete_.size(), incomplete_.size());
+  }
 
   void put(Step& step, Key key, const Indices& indices, Tuple values, Done done);
   /// Takes components of an entry, or only looks at them; of any entry where there is no key.

@@ -32,17 +32,17 @@ void ResourceStore::put(const std::string& container, const std::string& name, c
 
 StatusOr<std::shared_ptr<Resource>> ResourceStore::find_any(const std::string& container, const std::string& name, std::string_view type) const {
   auto in = containers_.find(container);
-  if (in == containers_.end())
-    return not_found("Container {} does not exist. (Could not find resource: {}/{})", container, container, name);
+  if (in == containers_.end()) return not_found("Container {} does not exist. (Could not find resource: {}/{})", container, container, name);
   auto found = in->second.find(key_of(name, type));
   if (found == in->second.end()) return not_found("Resource {}/{}/{} does not exist.", container, name, type);
   return found->second;
 }
 
 Status ResourceStore::wrong_type(const ResourceHandle& handle, std::string_view wanted) {
-  return invalid("Trying to access a handle's resource using the wrong type. The handle points to a resource (name '{}') of type '{}' (hash code {}) but you "
-                 "are trying to access the resource as type '{}' (hash code {})",
-                 handle.name, readable(handle.type_name), hash64(handle.type_name), readable(std::string(wanted)), hash64(wanted));
+  return invalid(
+      "Trying to access a handle's resource using the wrong type. The handle points to a resource (name '{}') of type '{}' (hash code {}) but you "
+      "are trying to access the resource as type '{}' (hash code {})",
+      handle.name, readable(handle.type_name), hash64(handle.type_name), readable(std::string(wanted)), hash64(wanted));
 }
 
 Status ResourceStore::erase(const std::string& container, const std::string& name, std::string_view type) {
@@ -57,8 +57,7 @@ void ResourceStore::erase_container(const std::string& container) { containers_.
 std::vector<std::string> ResourceStore::describe() const {
   std::vector<std::string> lines;
   for (const auto& [container, resources] : containers_)
-    for (const auto& [key, resource] : resources)
-      lines.push_back(fmt::format("{}/{}: {}", container, key.c_str(), resource->describe()));
+    for (const auto& [key, resource] : resources) lines.push_back(fmt::format("{}/{}: {}", container, key.c_str(), resource->describe()));
   return lines;
 }
 

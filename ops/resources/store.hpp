@@ -25,9 +25,7 @@ class ResourceStore {
 
   const std::string& default_container() const { return default_container_; }
   /// The container meant by an attribute that may be empty.
-  const std::string& container_or_default(const std::string& container) const {
-    return container.empty() ? default_container_ : container;
-  }
+  const std::string& container_or_default(const std::string& container) const { return container.empty() ? default_container_ : container; }
 
   /// NOT_FOUND with TensorFlow's text when there is none.
   template <class R>

@@ -15,7 +15,8 @@ bool ends_with(const Shape& shape, const Shape& end) {
 
 std::string show(const Tensor& t, std::int64_t i) {
   std::string text = "?";
-  visit_dtype(types<std::int32_t, std::int64_t, float, double, bool, std::string>{}, t.dtype(), [&]<class T>() { text = fmt::format("{}", t.data<T>()[i]); });
+  visit_dtype(types<std::int32_t, std::int64_t, float, double, bool, std::string>{}, t.dtype(),
+              [&]<class T>() { text = fmt::format("{}", t.data<T>()[i]); });
   return text;
 }
 
@@ -45,7 +46,8 @@ Status Table::check_types(const Tensor& keys, const Tensor& values) const {
 
 Status Table::check_keys(const Tensor& keys) const {
   if (keys.dtype() != facts_.key) return invalid("Key must be type {} but got {}", name_of(facts_.key), name_of(keys.dtype()));
-  if (!ends_with(keys.shape(), facts_.key_shape)) return invalid("Input key shape {} must end with the table's key shape {}", keys.shape(), facts_.key_shape);
+  if (!ends_with(keys.shape(), facts_.key_shape))
+    return invalid("Input key shape {} must end with the table's key shape {}", keys.shape(), facts_.key_shape);
   return absl::OkStatus();
 }
 
@@ -60,8 +62,7 @@ Status Table::check_find(const Tensor& keys, const Tensor& fallback) const {
   TRY(check_keys(keys));
   const Shape full = values_shape(keys.shape());
   if (fallback.shape() == facts_.value_shape || fallback.shape() == full) return absl::OkStatus();
-  if (full != facts_.value_shape)
-    return invalid("Expected shape {} or {} for default value, got {}", facts_.value_shape, full, fallback.shape());
+  if (full != facts_.value_shape) return invalid("Expected shape {} or {} for default value, got {}", facts_.value_shape, full, fallback.shape());
   return invalid("Expected shape {} for default value, got {}", facts_.value_shape, fallback.shape());
 }
 
@@ -162,7 +163,8 @@ Status Table::initialize(const Tensor& keys, const Tensor& values) {
       rows_->clear();
       free_.clear();
       used_ = 0;
-      return failed_precondition("HashTable has different value for same key. Key {} has {} and trying to add value {}", show(keys, i), known, show(values, i));
+      return failed_precondition("HashTable has different value for same key. Key {} has {} and trying to add value {}", show(keys, i), known,
+                                 show(values, i));
     }
     if (row == KeyRows::none) put(keys, i, values);
   }
@@ -177,7 +179,8 @@ StatusOr<std::pair<Tensor, Tensor>> Table::list() const {
   for (std::int64_t d : facts_.value_shape) value_shape.add_dim(d);
   Tensor keys(facts_.key, key_shape), values(facts_.value, value_shape);
   const auto rows = rows_->list(keys);
-  for (std::size_t i = 0; i < rows.size(); ++i) copy_elements(values_, rows[i] * value_width_, values, static_cast<std::int64_t>(i) * value_width_, value_width_);
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    copy_elements(values_, rows[i] * value_width_, values, static_cast<std::int64_t>(i) * value_width_, value_width_);
   return std::pair{std::move(keys), std::move(values)};
 }
 

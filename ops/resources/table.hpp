@@ -14,9 +14,9 @@ namespace troupe {
 
 struct TableFacts {
   DType key = DType::invalid, value = DType::invalid;
-  Shape key_shape, value_shape;  // of one key, of one value
-  bool initializable = false;    // filled once and then only read
-  Tensor empty_key, deleted_key; // keys that nobody may use; none for most tables
+  Shape key_shape, value_shape;   // of one key, of one value
+  bool initializable = false;     // filled once and then only read
+  Tensor empty_key, deleted_key;  // keys that nobody may use; none for most tables
 };
 
 /// Numbers for keys: each key that is there has a row.
@@ -76,8 +76,8 @@ class Table final : public Resource {
   TableFacts facts_;
   std::int64_t key_width_, value_width_;
   std::unique_ptr<KeyRows> rows_;
-  Tensor values_;                    // by row
-  std::int64_t used_ = 0;            // rows ever used
+  Tensor values_;          // by row
+  std::int64_t used_ = 0;  // rows ever used
   std::vector<std::int64_t> free_;
   bool initialized_ = false;
 };

@@ -28,7 +28,9 @@ struct VectorKeys {
   Key at(const Tensor& keys, std::int64_t i) const {
     return Key(reinterpret_cast<const char*>(keys.data<T>() + i * width), static_cast<std::size_t>(width) * sizeof(T));
   }
-  void write(const Key& key, Tensor& keys, std::int64_t i) const { key.copy(reinterpret_cast<char*>(keys.mutable_data<T>() + i * width), key.size()); }
+  void write(const Key& key, Tensor& keys, std::int64_t i) const {
+    key.copy(reinterpret_cast<char*>(keys.mutable_data<T>() + i * width), key.size());
+  }
 };
 /// Several strings, each behind its length.
 struct StringVectorKeys {
@@ -64,7 +66,9 @@ class Rows final : public KeyRows {
     auto found = map_.find(kind_.at(keys, i));
     return found == map_.end() ? none : found->second;
   }
-  std::int64_t find_or_add(const Tensor& keys, std::int64_t i, std::int64_t fresh) override { return map_.try_emplace(kind_.at(keys, i), fresh).first->second; }
+  std::int64_t find_or_add(const Tensor& keys, std::int64_t i, std::int64_t fresh) override {
+    return map_.try_emplace(kind_.at(keys, i), fresh).first->second;
+  }
   std::int64_t remove(const Tensor& keys, std::int64_t i) override {
     auto found = map_.find(kind_.at(keys, i));
     if (found == map_.end()) return none;

@@ -24,8 +24,8 @@ Status TensorArray::write(std::int32_t index, const Tensor& value) {
   if (at >= elements_.size()) elements_.resize(at + 1);
   Element& element = elements_[at];
   if (value.dtype() != facts_.dtype)
-    return invalid("TensorArray {}: Could not write to TensorArray index {} because the value dtype is {} but TensorArray dtype is {}.", name(), index,
-                   name_of(value.dtype()), name_of(facts_.dtype));
+    return invalid("TensorArray {}: Could not write to TensorArray index {} because the value dtype is {} but TensorArray dtype is {}.", name(),
+                   index, name_of(value.dtype()), name_of(facts_.dtype));
   if (!facts_.element.compatible_with(value.shape()))
     return invalid(
         "TensorArray {}: Could not write to TensorArray index {} because the value shape is {} which is incompatible with the TensorArray's inferred "
@@ -37,8 +37,8 @@ Status TensorArray::write(std::int32_t index, const Tensor& value) {
     return invalid("TensorArray {}: Could not write to TensorArray index {} because it has already been written to.", name(), index);
   if (element.written) {
     if (element.shape != value.shape())
-      return invalid("TensorArray {}: Could not aggregate to TensorArray index {} because the existing shape is {} but the new input shape is {}.", name(),
-                     index, element.shape, value.shape());
+      return invalid("TensorArray {}: Could not aggregate to TensorArray index {} because the existing shape is {} but the new input shape is {}.",
+                     name(), index, element.shape, value.shape());
     return add(element, value);
   }
   element.tensor = value;
@@ -72,7 +72,8 @@ StatusOr<Tensor> TensorArray::read(std::int32_t index) {
     const auto shape = facts_.element.known();
     if (!shape)
       return invalid(
-          "TensorArray {}: Could not read from TensorArray index {}.  Furthermore, the element shape is not fully defined: {}.  It is possible you are "
+          "TensorArray {}: Could not read from TensorArray index {}.  Furthermore, the element shape is not fully defined: {}.  It is possible you "
+          "are "
           "working with a resizeable TensorArray and stop_gradients is not allowing the gradients to be written.  If you set the full element_shape "
           "property on the forward TensorArray, the proper all-zeros tensor will be returned instead of incurring this error.",
           name(), index, facts_.element);
@@ -80,8 +81,8 @@ StatusOr<Tensor> TensorArray::read(std::int32_t index) {
   }
   if (element.cleared)
     return invalid(
-        "TensorArray {}: Could not read index {} twice because it was cleared after a previous read (perhaps try setting clear_after_read = false?).", name(),
-        index);
+        "TensorArray {}: Could not read index {} twice because it was cleared after a previous read (perhaps try setting clear_after_read = false?).",
+        name(), index);
   if (!element.tensor.valid()) element.tensor = Tensor::zeros(facts_.dtype, element.shape);
   Tensor value = element.tensor;
   if (facts_.clear_after_read) {
@@ -110,7 +111,8 @@ StatusOr<std::shared_ptr<TensorArray>> TensorArray::gradient(const std::string& 
   TRY(check_open());
   if (added_)
     return invalid(
-        "Unable to create a gradients TensorArray for {}.  Perhaps you used the multiple_writes_aggregate flag on a previous write?  Gradient calculation is "
+        "Unable to create a gradients TensorArray for {}.  Perhaps you used the multiple_writes_aggregate flag on a previous write?  Gradient "
+        "calculation is "
         "impossible when multiple writes are performed to the same index.",
         name());
   TensorArrayFacts facts = facts_;

@@ -15,10 +15,10 @@ struct TensorArrayFacts {
   std::string name;
   DType dtype = DType::invalid;
   PartialShape element;
-  bool identical = false;         // all elements have one shape, which the first tells
-  bool dynamic = false;           // grows when written past its end
+  bool identical = false;  // all elements have one shape, which the first tells
+  bool dynamic = false;    // grows when written past its end
   bool clear_after_read = true;
-  bool adds = false;              // writes to one index add up
+  bool adds = false;  // writes to one index add up
 };
 
 /// Lives within a step; touched only on its device's actor.

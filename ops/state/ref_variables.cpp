@@ -34,8 +34,8 @@ Status refer_to_variable(Call& call, Step& step, State<Declaration> d) {
   const std::string& container = step.resources->container_or_default(d->where.container);
   TRY_ASSIGN(auto held, step.resources->find_or_create<RefVariable>(container, d->where.name, make));
   if (held->variable->dtype() != d->dtype)
-    return internal("Output 0 of type {} does not match declared output type {} for node {{{{node {}}}}}",
-                    name_of(as_ref(held->variable->dtype())), name_of(as_ref(d->dtype)), d->node);
+    return internal("Output 0 of type {} does not match declared output type {} for node {{{{node {}}}}}", name_of(as_ref(held->variable->dtype())),
+                    name_of(as_ref(d->dtype)), d->node);
   call.output_value(0).ref = held->variable;
   return absl::OkStatus();
 }
@@ -49,7 +49,8 @@ std::string temporary_name(const Call& call, const std::string& name) {
   return fmt::format("{}/frame:{}/iter:{}", name, call.tag().frame, call.tag().iteration);
 }
 
-Status make_temporary(Call& call, Step& step, Attr<"dtype", DType> dtype, Attr<"shape", PartialShape> declared, Attr<"var_name", std::string> var_name) {
+Status make_temporary(Call& call, Step& step, Attr<"dtype", DType> dtype, Attr<"shape", PartialShape> declared,
+                      Attr<"var_name", std::string> var_name) {
   if (!declared->fully_known()) return invalid("Shape {} is not fully defined", *declared);
   TRY_ASSIGN(Shape shape, Shape::checked(declared->dims()));
   const std::string name = temporary_name(call, var_name->empty() ? call.node().name : *var_name);
@@ -88,7 +89,8 @@ void add_ref_variables(Registry& ops) {
 
   ops.add("Assign", [](Call&, AnyVar variable, Any value, Attr<"validate_shape", bool> validate) -> Status {
     if (value->dtype() != variable->dtype())
-      return invalid("Assign requires types of both tensors to match. lhs type= {} rhs type= {}", name_of(variable->dtype()), name_of(value->dtype()));
+      return invalid("Assign requires types of both tensors to match. lhs type= {} rhs type= {}", name_of(variable->dtype()),
+                     name_of(value->dtype()));
     if (const Shape shape = shape_of(*variable.variable); validate && shape != value->shape())
       return invalid("Assign requires shapes of both tensors to match. lhs shape= {} rhs shape= {}", shape, value->shape());
     variable->assign(value.tensor);

@@ -141,9 +141,8 @@ void add_resource_variables(Registry& ops) {
     call.set(0, std::move(value));
     return absl::OkStatus();
   });
-  ops.add("_ReadVariablesOp", [](Call& call, Step& step, List handles, Attr<"dtypes", std::vector<DType>> dtypes) {
-    return read_many(call, step, handles, *dtypes);
-  });
+  ops.add("_ReadVariablesOp",
+          [](Call& call, Step& step, List handles, Attr<"dtypes", std::vector<DType>> dtypes) { return read_many(call, step, handles, *dtypes); });
   ops.add("DisableCopyOnRead", [](Call&, Step& step, Handle handle) { return find_to_read(step, handle.handle).status(); });
 
   ops.add("AssignVariableOp", [](Call&, Step& step, Handle handle, Any value, Attr<"validate_shape", bool> validate) {
@@ -151,8 +150,7 @@ void add_resource_variables(Registry& ops) {
   });
   const auto update = [&ops](const char* op, auto combine) {
     ops.add(op, On<"dtype", numbers>{}, [combine]<class T>(Call&, AnyVar variable, In<T> value) -> Status {
-      if (variable->dtype() != dtype_of<T>::value || !variable->initialized())
-        return invalid("DType of variable handle and value does not match.");
+      if (variable->dtype() != dtype_of<T>::value || !variable->initialized()) return invalid("DType of variable handle and value does not match.");
       if (const Shape& shape = variable->snapshot().shape(); shape != value.shape())
         return invalid("Cannot update variable with shape {} using a Tensor with shape {}, shapes must be equal.", shape, value.shape());
       T* out = variable->writable().template mutable_data<T>();
@@ -171,9 +169,8 @@ void add_resource_variables(Registry& ops) {
     const Shape shape = variable->initialized() ? variable->snapshot().shape() : Shape{0};
     return *type == DType::i64 ? write_shape<std::int64_t>(call, shape) : write_shape<std::int32_t>(call, shape);
   });
-  ops.add("DestroyResourceOp", [](Call&, Step& step, Handle handle, Attr<"ignore_lookup_error", bool> ignore) {
-    return destroy(step, handle.handle, *ignore);
-  });
+  ops.add("DestroyResourceOp",
+          [](Call&, Step& step, Handle handle, Attr<"ignore_lookup_error", bool> ignore) { return destroy(step, handle.handle, *ignore); });
 }
 
 }  // namespace troupe

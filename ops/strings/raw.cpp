@@ -33,7 +33,8 @@ Status decode_raw(Call& call, const In<std::string>& x, DType dtype, bool little
   }
   const std::size_t size = x[0].size();
   for (std::int64_t i = 0; i < x.size(); ++i)
-    if (x[i].size() != size) return invalid("DecodeRaw requires input strings to all be the same size, but element {} has size {} != {}", i, size, x[i].size());
+    if (x[i].size() != size)
+      return invalid("DecodeRaw requires input strings to all be the same size, but element {} has size {} != {}", i, size, x[i].size());
   if (size % width != 0) return invalid("Input to DecodeRaw has length {} that is not a multiple of {}, the size of {}", size, width, name_of(dtype));
   shape.add_dim(static_cast<std::int64_t>(size / width));
   Tensor& out = call.alloc(0, dtype, shape);
@@ -95,12 +96,18 @@ Status serialize_tensor(Call& call, const Tensor& x) {
 }  // namespace
 
 void add_raw(Registry& ops) {
-  add_for(ops, "DecodeRaw", {{"out_type", list_of(types<half, bfloat16, float, double, std::int32_t, std::uint16_t, std::uint8_t, std::int16_t, std::int8_t, std::int64_t, complex64, complex128, bool>{})}},
-          [](Call& call, In<std::string> x, Attr<"out_type", DType> dtype, Attr<"little_endian", bool> little) { return decode_raw(call, x, *dtype, *little); });
-  add_for(ops, "DecodePaddedRaw", {{"out_type", list_of(types<bfloat16, float, double, std::int32_t, std::uint16_t, std::uint8_t, std::int16_t, std::int8_t, std::int64_t>{})}},
-          [](Call& call, In<std::string> x, In<std::int32_t> length, Attr<"out_type", DType> dtype, Attr<"little_endian", bool> little) {
-            return decode_padded(call, x, length, *dtype, *little);
+  add_for(ops, "DecodeRaw",
+          {{"out_type", list_of(types<half, bfloat16, float, double, std::int32_t, std::uint16_t, std::uint8_t, std::int16_t, std::int8_t,
+                                      std::int64_t, complex64, complex128, bool>{})}},
+          [](Call& call, In<std::string> x, Attr<"out_type", DType> dtype, Attr<"little_endian", bool> little) {
+            return decode_raw(call, x, *dtype, *little);
           });
+  add_for(
+      ops, "DecodePaddedRaw",
+      {{"out_type", list_of(types<bfloat16, float, double, std::int32_t, std::uint16_t, std::uint8_t, std::int16_t, std::int8_t, std::int64_t>{})}},
+      [](Call& call, In<std::string> x, In<std::int32_t> length, Attr<"out_type", DType> dtype, Attr<"little_endian", bool> little) {
+        return decode_padded(call, x, length, *dtype, *little);
+      });
   ops.add("ParseTensor", [](Call& call, In<std::string> x, Attr<"out_type", DType> dtype) { return parse_tensor(call, x, *dtype); });
   ops.add("SerializeTensor", [](Call& call, Any x) { return serialize_tensor(call, x.tensor); });
 }

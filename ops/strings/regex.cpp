@@ -57,13 +57,14 @@ void match(Call& call, const In<std::string>& x, const RE2& pattern) {
 }  // namespace
 
 void add_regex(Registry& ops) {
-  ops.add("RegexReplace", [](Call& call, In<std::string> x, In<std::string> text, In<std::string> rewrite, Attr<"replace_global", bool> all,
-                             State<LastPattern> last) -> Status {
-    TRY_ASSIGN(Pattern pattern, last->of(text));
-    if (rewrite.dims() != 0) return invalid("Rewrite must be scalar, but received {}", rewrite.shape());
-    replace(call, x, *pattern, rewrite[0], *all);
-    return absl::OkStatus();
-  });
+  ops.add("RegexReplace",
+          [](Call& call, In<std::string> x, In<std::string> text, In<std::string> rewrite, Attr<"replace_global", bool> all,
+             State<LastPattern> last) -> Status {
+            TRY_ASSIGN(Pattern pattern, last->of(text));
+            if (rewrite.dims() != 0) return invalid("Rewrite must be scalar, but received {}", rewrite.shape());
+            replace(call, x, *pattern, rewrite[0], *all);
+            return absl::OkStatus();
+          });
   ops.add("StaticRegexReplace", [](Call& call, In<std::string> x, Attr<"rewrite", std::string> rewrite, Attr<"replace_global", bool> all,
                                    State<StaticPattern> pattern) { replace(call, x, *pattern->pattern, *rewrite, *all); });
   ops.add("RegexFullMatch", [](Call& call, In<std::string> x, In<std::string> text, State<LastPattern> last) -> Status {

@@ -19,12 +19,14 @@ T shrunk(const T& moved, const T& rate, const T& l1, const T& l2) {
 }
 
 void add_proximal(Registry& ops) {
-  add_update<1>(ops, {"ApplyProximalGradientDescent", "ResourceApplyProximalGradientDescent", "SparseApplyProximalGradientDescent", "ResourceSparseApplyProximalGradientDescent"},
+  add_update<1>(ops,
+                {"ApplyProximalGradientDescent", "ResourceApplyProximalGradientDescent", "SparseApplyProximalGradientDescent",
+                 "ResourceSparseApplyProximalGradientDescent"},
                 full_floats{}, []<class T>(const UpdateLayout&, const Given<T>& given) {
                   return [rate = given[0], l1 = given[1], l2 = given[2]](const T& g, T& var) { var = shrunk(var - g * rate, rate, l1, l2); };
                 });
-  add_update<2>(ops, {"ApplyProximalAdagrad", "ResourceApplyProximalAdagrad", "SparseApplyProximalAdagrad", "ResourceSparseApplyProximalAdagrad"}, full_floats{},
-                []<class T>(const UpdateLayout&, const Given<T>& given) {
+  add_update<2>(ops, {"ApplyProximalAdagrad", "ResourceApplyProximalAdagrad", "SparseApplyProximalAdagrad", "ResourceSparseApplyProximalAdagrad"},
+                full_floats{}, []<class T>(const UpdateLayout&, const Given<T>& given) {
                   return [lr = given[0], l1 = given[1], l2 = given[2]](const T& g, T& var, T& accum) {
                     accum += square(g);
                     const T rate = lr * inverse_root(accum);
@@ -68,9 +70,8 @@ void add_by_sign(Registry& ops) {
 }  // namespace
 
 void add_descent(Registry& ops) {
-  add_update<1>(ops, {"ApplyGradientDescent", "ResourceApplyGradientDescent"}, all{}, []<class T>(const UpdateLayout&, const Given<T>& given) {
-    return [rate = given[0]](const T& g, T& var) { var -= g * rate; };
-  });
+  add_update<1>(ops, {"ApplyGradientDescent", "ResourceApplyGradientDescent"}, all{},
+                []<class T>(const UpdateLayout&, const Given<T>& given) { return [rate = given[0]](const T& g, T& var) { var -= g * rate; }; });
   add_momentum(ops);
   add_proximal(ops);
   add_by_sign(ops);

@@ -64,7 +64,8 @@ Demand demand_on(const UpdateLayout& layout, const std::string& name) {
   const bool sparse = layout.indices >= 0;
   if (name == "lr_power") return {"lr_power is not a scalar"};
   if (name == "alpha" && sparse) return {"lr is not a scalar: "};
-  const bool spaced = sparse ? is_one_of(rule, {"Momentum", "KerasMomentum"}) : is_one_of(rule, {"Adam", "AdamWithAmsgrad", "AdaMax", "RMSProp", "CenteredRMSProp"});
+  const bool spaced =
+      sparse ? is_one_of(rule, {"Momentum", "KerasMomentum"}) : is_one_of(rule, {"Adam", "AdamWithAmsgrad", "AdaMax", "RMSProp", "CenteredRMSProp"});
   return {described(name) + (name == "lr" && spaced ? " is not a scalar : " : " is not a scalar: ")};
 }
 
@@ -88,12 +89,23 @@ Status check_numbers(Call& call, const UpdateLayout& layout, DType dtype) {
   return absl::OkStatus();
 }
 
+/// Under which name TensorFlow complains of a slot.
+std::string_view complained_name(const UpdateLayout& layout, std::string_view name) {
+  const auto rule = rule_of(layout.op);
+  if (rule == "AdagradDA") return "accum";
+  if (rule == "Adadelta" && layout.indices >= 0 && name == "accum") return "accum_grad";
+  return name;
+}
+
 Status check_slot_shapes(const UpdateLayout& layout, const UpdateSlots& slots) {
-  const Shape& shape = slots.variables[0]->snapshot().shape();
+  const auto shape_of = [&](std::size_t i) -> const Shape& { return slots.variables[i]->snapshot().shape(); };
+  const Shape& shape = shape_of(0);
   for (std::size_t i = 1; i < slots.variables.size(); ++i) {
-    const Shape& other = slots.variables[i]->snapshot().shape();
-    if (other != shape)
-      return invalid("var and {} do not have the same shape{} {}", layout.names[static_cast<std::size_t>(layout.slots[i])], shape, other);
+    if (shape_of(i) == shape) continue;
+    const std::string& name = layout.names[static_cast<std::size_t>(layout.slots[i])];
+    // The dense centered RMSProp shows the next slot's shape instead of mg's.
+    const bool shows_next = name == "mg" && layout.indices < 0;
+    return invalid("var and {} do not have the same shape{} {}", complained_name(layout, name), shape, shape_of(shows_next ? i + 1 : i));
   }
   return absl::OkStatus();
 }
@@ -114,8 +126,7 @@ Status check_rows(Call& call, const UpdateLayout& layout, DType dtype, UpdateSlo
   if (indices.rank() != 1) return invalid("indices must be one-dimensional");
   for (int d = 1; d < shape.rank(); ++d)
     if (d >= gradient.rank() || gradient.dim(d) != shape.dim(d)) return invalid("var and grad must match in dimension {}", d);
-  if (gradient.rank() < 1 || gradient.dim(0) != indices.dim(0))
-    return invalid("grad must be the same size as indices in the first dimension.");
+  if (gradient.rank() < 1 || gradient.dim(0) != indices.dim(0)) return invalid("grad must be the same size as indices in the first dimension.");
   slots.row_size = shape.elements(1, shape.rank());
   if (gradient.size() != indices.dim(0) * slots.row_size) return invalid("var and grad must match in dimension {}", shape.rank());
   const Dims rows = as_dims(indices);

@@ -80,9 +80,8 @@ void add_update(Registry& ops, Registry::Names names, types<Ts...> ts, Make make
   add_for(ops, names, {{"T", list_of(ts)}}, [make](Call& call, Step&, State<UpdateLayout> layout, Attr<"T", DType> dtype) -> Status {
     TRY_ASSIGN(UpdateSlots checked, UpdateSlots::check(call, *layout, *dtype));
     if (checked.variables.size() != N) return internal("{} has {} variables, its rule {}", layout->op, checked.variables.size(), N);
-    visit_dtype(types<Ts...>{}, *dtype, [&]<class T>() {
-      detail::update_all<T, N>(call, *layout, checked, make(*layout, detail::read_numbers<T>(call, *layout)));
-    });
+    visit_dtype(types<Ts...>{}, *dtype,
+                [&]<class T>() { detail::update_all<T, N>(call, *layout, checked, make(*layout, detail::read_numbers<T>(call, *layout))); });
     return absl::OkStatus();
   });
 }

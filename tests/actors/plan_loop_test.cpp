@@ -120,7 +120,8 @@ StatusOr<float> value_of(std::string_view text, bool spread, std::vector<std::st
   const std::string client = long_name("worker0");
   TRY_ASSIGN(Graph step, cut_step(graph, {{}, {"out:0"}, {}, {}}, client, 1));
   std::uint64_t counter = 0;
-  TRY_ASSIGN(auto parts, partition(std::move(step), [](const std::string&) { return 1; }, &counter));
+  TRY_ASSIGN(auto parts, partition(
+                             std::move(step), [](const std::string&) { return 1; }, &counter));
   parts_used = parts.size();
   TRY_ASSIGN(const Value value, run_parts(parts, client_key(client, 1, "out:0"), left));
   if (value.dead) return internal("out is dead");
@@ -256,7 +257,8 @@ std::string branch(int taken) {
     yes/start = Identity(s:1) @/job:worker
     yes = AddV2(s:1, s:1, ^yes/mark) @/job:ps
     m = Merge(no/more, yes) @/job:worker N=2
-    out = Identity(m) @/job:worker)", taken);
+    out = Identity(m) @/job:worker)",
+                     taken);
 }
 
 /// A loop on two devices within a branch.
@@ -276,7 +278,8 @@ std::string loop_in_branch(int taken) {
     next = NextIteration(add) @/job:worker
     exit = Exit(switch) @/job:worker
     m = Merge(s, exit) @/job:worker N=2
-    out = Identity(m) @/job:worker)", taken);
+    out = Identity(m) @/job:worker)",
+                     taken);
 }
 
 std::vector<Case> cases() {

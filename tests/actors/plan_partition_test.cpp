@@ -104,7 +104,8 @@ x_S3 = _Recv()
         x = Const @/job:ps
         p = Const @/job:ps dtype=DT_BOOL
         s = Switch(x, p) @/job:ps
-        m = Merge(s, s:1) @/job:worker N=2)", R"(
+        m = Merge(s, s:1) @/job:worker N=2)",
+       R"(
 ps0
 x = Const()
 p = Const()
@@ -119,7 +120,8 @@ s_S3 = _Recv()
       {"what has no plain bytes goes through the host", R"(
         q = FIFOQueueV2 @/job:ps component_types={list{type: DT_FLOAT}}
         x = Const @/job:ps dtype=DT_STRING
-        y = Identity(x) @/job:worker T=DT_STRING)", R"(
+        y = Identity(x) @/job:worker T=DT_STRING)",
+       R"(
 ps0
 q = FIFOQueueV2()
 x = Const()
@@ -161,7 +163,8 @@ TEST(Partition, CarriesSignals) {
   expect_all({{"once for all who wait there", R"(
         a = NoOp @/job:ps
         b = NoOp(^a) @/job:worker
-        c = Const(^b, ^a) @/job:worker)", R"(
+        c = Const(^b, ^a) @/job:worker)",
+               R"(
 ps0
 a = NoOp()
 a/ctrl_S0 = Const(^a)
@@ -185,7 +188,8 @@ TEST(Partition, ReadsReferencesWhenTheirUserMay) {
         a = Assign(v, c)
         n = NoOp @/job:worker
         r = Identity(v, ^a, ^n) @/job:worker
-        s = Identity(v) @/job:worker)", R"(
+        s = Identity(v) @/job:worker)",
+               R"(
 ps0
 v = VariableV2()
 c = Const()
@@ -278,7 +282,8 @@ TEST(Partition, MovesFlowToItsData) {
         a = Neg(s) @/job:ps
         e = Enter(a) @/job:worker frame_name="w"
         i = Neg(e) @/job:ps
-        o = Exit(i) @/job:worker)", R"(
+        o = Exit(i) @/job:worker)",
+               R"(
 ps0
 x = Const()
 p = Const()
@@ -328,7 +333,8 @@ TEST(Partition, RefusesBrokenLoops) {
         f = Enter(e) frame_name="w"
         g = Exit(f)
         x = Exit(g))",
-       "13: Invalid loop structure: Mismatched parent frames for \"w\": \"w\" vs \"\". The node giving this error: {{node f}}. This is an internal bug, please "
+       "13: Invalid loop structure: Mismatched parent frames for \"w\": \"w\" vs \"\". The node giving this error: {{node f}}. This is an internal "
+       "bug, please "
        "file a bug report with instructions on how to reproduce the error."},
   };
   for (const Case& c : cases) {
@@ -349,7 +355,8 @@ TEST(Partition, EachPartGetsTheFunctionsItNeeds) {
       function { signature { name: "h_gradient" } }
       function { signature { name: "idle" } }
       gradient { function_name: "h" gradient_func: "h_gradient" }
-      gradient { function_name: "idle" gradient_func: "h" })", &functions));
+      gradient { function_name: "idle" gradient_func: "h" })",
+                                                            &functions));
   auto graph = Graph::from(graph_def("a = f @/job:ps\n b = NoOp @/job:worker"), std::make_shared<FunctionLibrary>(functions));
   ASSERT_TRUE(graph.ok()) << graph.status();
   for (Node& node : graph->nodes()) node.device = long_name(node.name() == "a" ? "ps0" : "worker0");

@@ -53,31 +53,40 @@ TEST(Place, TakesPartialNames) {
       {"nothing asked: the master's own", R"(
         a = Const
         b = Const
-        c = AddV2(a, b))", "a:worker0 b:worker0 c:worker0"},
+        c = AddV2(a, b))",
+       "a:worker0 b:worker0 c:worker0"},
       {"the first that fits, the master's own before others", R"(
         a = Const
         c = Neg(a) @/job:ps
         d = Neg(c) @/task:1
         e = Neg(c) @/job:worker
-        f = Neg(c) @/job:worker/task:1/cpu:0)", "a:ps0 c:ps0 d:ps1 e:worker0 f:worker1"},
+        f = Neg(c) @/job:worker/task:1/cpu:0)",
+       "a:ps0 c:ps0 d:ps1 e:worker0 f:worker1"},
       {"stars and slashes", R"(
         x = Const @/job:*/task:1
         y = Const @/job:worker/task:*/device:CPU:*
-        z = Const @/)", "x:ps1 y:worker0 z:worker0"},
+        z = Const @/)",
+       "x:ps1 y:worker0 z:worker0"},
       {"old forms", R"(
         x = NoOp @/job:ps/task:1/cpu:0
         y = NoOp @/CPU:0
-        z = NoOp @/job:ps/cpu:*)", "x:ps1 y:worker0 z:ps0"},
-      {"device filters leave few", R"(
+        z = NoOp @/job:ps/cpu:*)",
+       "x:ps1 y:worker0 z:ps0"},
+      {"device filters leave few",
+       R"(
         x = Const
-        mul = Mul(x, x))", "x:worker0 mul:worker0", false, {long_name("ps1"), long_name("worker0")}},
+        mul = Mul(x, x))",
+       "x:worker0 mul:worker0",
+       false,
+       {long_name("ps1"), long_name("worker0")}},
   });
 }
 
 TEST(Place, RefusesDevicesThatAreNotThere) {
   const char* mul = "x = Const\n mul = Mul(x, x) @";
   auto with = [&](const char* device) { return std::string(mul) + device; };
-  for (const char* device : {"/job:chief/task:0", "/job:ps/task:7", "/gpu:0", "/job:ps/task:1/device:GPU:0", "/device:TPU:0", "/device:cpu:0", "/job:ps/replica:1"}) {
+  for (const char* device :
+       {"/job:chief/task:0", "/job:ps/task:7", "/gpu:0", "/job:ps/task:1/device:GPU:0", "/device:TPU:0", "/device:cpu:0", "/job:ps/replica:1"}) {
     SCOPED_TRACE(device);
     Graph graph = graph_of(with(device));
     EXPECT_EQ(outcome(graph, {}), not_there("mul", device));
@@ -92,14 +101,17 @@ TEST(Place, MeetsErrorsInTensorFlowsOrder) {
   expect_all({
       {"sources are placed after those who use them", R"(
         b = Neg(a) @/job:x
-        a = Const @/job:y)", not_there("b", "/job:x")},
+        a = Const @/job:y)",
+       not_there("b", "/job:x")},
       {"otherwise sources come first", R"(
         b = Neg(a) @/job:x
         a = Neg(c) @/job:y
-        c = Const)", not_there("a", "/job:y")},
+        c = Const)",
+       not_there("a", "/job:y")},
       {"in the order of the graph", R"(
         a = Const @/job:y
-        c = Const @/job:z)", not_there("a", "/job:y")},
+        c = Const @/job:z)",
+       not_there("a", "/job:y")},
   });
 }
 
@@ -113,8 +125,10 @@ TEST(Place, RefusesMalformedNames) {
       {"soft placement does not help", R"(
         x = Const
         mul = Mul(x, x) @/job:ps/foo)",
-       "3: Malformed device specification '/job:ps/foo' in node: {name:'mul' id:3 op device:{requested: '/job:ps/foo', assigned: ''} def:{{{node mul}} = "
-       "Mul[T=DT_FLOAT, _device=\"/job:ps/foo\"](x, x)}}\n\t [[mul]]", true},
+       "3: Malformed device specification '/job:ps/foo' in node: {name:'mul' id:3 op device:{requested: '/job:ps/foo', assigned: ''} def:{{{node "
+       "mul}} = "
+       "Mul[T=DT_FLOAT, _device=\"/job:ps/foo\"](x, x)}}\n\t [[mul]]",
+       true},
       {"a variable", "v = VariableV2 @junk shape=shape",
        "3: Malformed device specification 'junk' in node: {name:'v' id:2 op device:{requested: 'junk', assigned: ''} def:{{{node v}} = "
        "VariableV2[container=\"\", dtype=DT_FLOAT, shape=[], shared_name=\"\", _device=\"junk\"]()}}\n\t [[v]]"},
@@ -128,7 +142,8 @@ TEST(Place, SoftPlacementGivesWayOnTypeAndNumberOnly) {
       {"a variable on a GPU", R"(
         v = VarHandleOp @/job:ps/task:1/gpu:0 shape=shape
         c = Const
-        a = AssignVariableOp(v, c))", "v:ps1 c:ps1 a:ps1", true},
+        a = AssignVariableOp(v, c))",
+       "v:ps1 c:ps1 a:ps1", true},
       {"a variable on any GPU", "v = VarHandleOp @/gpu:0 shape=shape", "v:worker0", true},
       {"a task that is not there", "x = Const\n mul = Mul(x, x) @/job:ps/task:7", not_there("mul", "/job:ps/task:7"), true},
   });
@@ -140,11 +155,13 @@ TEST(Place, KeepsClassesTogether) {
       {"by a name that no node has", R"(
         x = Const @/job:ps/task:1
         y = Const @/job:ps [nobody]
-        z = Neg(x) @/task:1 [nobody])", "x:ps1 y:ps1 z:ps1"},
+        z = Neg(x) @/task:1 [nobody])",
+       "x:ps1 y:ps1 z:ps1"},
       {"in chains, before the node comes", R"(
         x = Const [z]
         y = Neg(x) [x]
-        z = Neg(y) @/job:ps/task:1)", "x:ps1 y:ps1 z:ps1"},
+        z = Neg(y) @/job:ps/task:1)",
+       "x:ps1 y:ps1 z:ps1"},
       {"with itself", "x = Const @/job:ps [x]", "x:ps0"},
       {"not when the attribute is no list", "x = Const @/job:ps\n y = Const _class=\"loc:@x\"", "x:ps0 y:worker0"},
   });
@@ -152,7 +169,9 @@ TEST(Place, KeepsClassesTogether) {
 
 TEST(Place, RefusesClassesThatCannotBeTogether) {
   auto conflict = [](const char* text) {
-    return fmt::format("3: Cannot colocate nodes {{{{colocation_node mul}}}} and {{{{colocation_node x}}}}: Cannot merge devices with {}\n\t [[{{{{node mul}}}}]]", text);
+    return fmt::format(
+        "3: Cannot colocate nodes {{{{colocation_node mul}}}} and {{{{colocation_node x}}}}: Cannot merge devices with {}\n\t [[{{{{node mul}}}}]]",
+        text);
   };
   expect_all({
       {"jobs", "x = Const @/job:ps/task:1\n mul = Mul(x, x) @/job:worker [x]", conflict("incompatible jobs: '/job:worker' and '/job:ps/task:1'")},
@@ -166,16 +185,20 @@ TEST(Place, RefusesClassesThatCannotBeTogether) {
        conflict("incompatible jobs: '/job:worker' and '/job:ps/task:1'")},
       {"soft placement drops types", "x = Const @/job:ps/task:1/cpu:0\n mul = Mul(x, x) @/job:ps/task:1/gpu:0 [x]", "x:ps1 mul:ps1", true},
       {"soft placement ignores the class", "x = Const @/job:ps/task:1\n mul = Mul(x, x) @/job:worker [x]", "x:ps1 mul:worker0", true},
-      {"soft placement keeps a variable's type", "x = VarHandleOp @/job:ps/task:1/cpu:0 shape=shape\n y = Const @/job:ps/task:1/gpu:0 [x]", "x:ps1 y:ps1", true},
+      {"soft placement keeps a variable's type", "x = VarHandleOp @/job:ps/task:1/cpu:0 shape=shape\n y = Const @/job:ps/task:1/gpu:0 [x]",
+       "x:ps1 y:ps1", true},
   });
 }
 
 TEST(Place, ExplainsAGroupThatFitsNowhere) {
   auto nowhere = [](const char* node, const char* own, const char* merged, const char* resource, const char* members) {
     return fmt::format(
-        "3: Cannot assign a device for operation {0}: Could not satisfy explicit device specification '{1}' because the node {{{{colocation_node {0}}}}} was "
-        "colocated with a group of nodes that required incompatible device '{2}'. All available devices [{3}]. \nColocation Debug Info:\nColocation group had "
-        "the following types and supported devices: \nRoot Member(assigned_device_name_index_=-1 requested_device_name_='{2}' assigned_device_name_='' "
+        "3: Cannot assign a device for operation {0}: Could not satisfy explicit device specification '{1}' because the node {{{{colocation_node "
+        "{0}}}}} was "
+        "colocated with a group of nodes that required incompatible device '{2}'. All available devices [{3}]. \nColocation Debug Info:\nColocation "
+        "group had "
+        "the following types and supported devices: \nRoot Member(assigned_device_name_index_=-1 requested_device_name_='{2}' "
+        "assigned_device_name_='' "
         "resource_device_name_='{4}' supported_device_types_=[CPU] possible_devices_=[]\n{5}\n\n\t [[{{{{node {0}}}}}]]",
         node, own, merged, listed(all_devices()), resource, members);
   };
@@ -205,17 +228,20 @@ TEST(Place, KeepsUsersWithTheirVariables) {
         c = Const @/job:worker
         a = Assign(v, c) @/job:worker
         b = AssignAdd(a, c) @/job:worker/task:1
-        r = Identity(v) @/job:worker/task:1)", "v:ps1 c:worker0 a:ps1 b:ps1 r:worker1"},
+        r = Identity(v) @/job:worker/task:1)",
+       "v:ps1 c:worker0 a:ps1 b:ps1 r:worker1"},
       {"handles", R"(
         v = VarHandleOp @/job:ps/task:1 shape=shape
         i = Identity(v) @/job:worker T=DT_RESOURCE
         c = Const
         a = AssignVariableOp(i, c) @/job:worker
-        r = ReadVariableOp(v) @/job:worker/task:1)", "v:ps1 i:ps1 c:ps1 a:ps1 r:ps1"},
+        r = ReadVariableOp(v) @/job:worker/task:1)",
+       "v:ps1 i:ps1 c:ps1 a:ps1 r:ps1"},
       {"a variable with its user", R"(
         v = VariableV2 shape=shape
         c = Const
-        a = Assign(v, c) @/job:ps/task:1)", "v:ps1 c:ps1 a:ps1"},
+        a = Assign(v, c) @/job:ps/task:1)",
+       "v:ps1 c:ps1 a:ps1"},
       {"through loops and branches", R"(
         v = VarHandleOp @/job:ps/task:1 shape=shape
         e = Enter(v) @/job:worker T=DT_RESOURCE frame_name="w" is_constant=true
@@ -223,27 +249,32 @@ TEST(Place, KeepsUsersWithTheirVariables) {
         x = Exit(r)
         p = Const dtype=DT_BOOL
         s = Switch(v, p) @/job:worker T=DT_RESOURCE
-        t = ReadVariableOp(s) @/job:worker)", "v:ps1 e:ps1 r:ps1 x:worker0 p:ps1 s:ps1 t:ps1"},
-      {"queues", "q = FIFOQueueV2 @/job:ps/task:1 component_types={list{type: DT_FLOAT}}\n c = Const\n s = QueueSizeV2(q) @/job:worker", "q:ps1 c:worker0 s:ps1"},
+        t = ReadVariableOp(s) @/job:worker)",
+       "v:ps1 e:ps1 r:ps1 x:worker0 p:ps1 s:ps1 t:ps1"},
+      {"queues", "q = FIFOQueueV2 @/job:ps/task:1 component_types={list{type: DT_FLOAT}}\n c = Const\n s = QueueSizeV2(q) @/job:worker",
+       "q:ps1 c:worker0 s:ps1"},
   });
 }
 
 TEST(Place, RefusesUsersOfVariablesFarApart) {
   const std::string handles =
-      "3: Cannot place the graph because a reference or resource edge connects colocation groups with incompatible resource devices: /job:ps/task:0 vs "
+      "3: Cannot place the graph because a reference or resource edge connects colocation groups with incompatible resource devices: /job:ps/task:0 "
+      "vs "
       "/job:ps/task:1. The edge src node is name='w' (op='VarHandleOp'), and the dst node is name='a' (op='ResourceApplyMomentum').";
   const char* graph = R"(
       v = VarHandleOp @/job:ps/task:1 shape=shape
       w = VarHandleOp @/job:ps/task:0 shape=shape
       c = Const
       a = ResourceApplyMomentum(v, w, c, c, c))";
-  expect_all({{"handles", graph, handles}, {"handles, softly", graph, handles, true},
+  expect_all({{"handles", graph, handles},
+              {"handles, softly", graph, handles, true},
               {"references", R"(
         v = VariableV2 @/job:ps/task:1 shape=shape
         w = VariableV2 @/job:ps/task:0 shape=shape
         c = Const
         a = ApplyMomentum(v, w, c, c, c))",
-               "3: Cannot place the graph because a reference or resource edge connects colocation groups with incompatible resource devices: /job:ps/task:0 "
+               "3: Cannot place the graph because a reference or resource edge connects colocation groups with incompatible resource devices: "
+               "/job:ps/task:0 "
                "vs /job:ps/task:1. The edge src node is name='w' (op='VariableV2'), and the dst node is name='a' (op='ApplyMomentum')."},
               {"a class against a reference", R"(
         v = VariableV2 @/job:ps/task:1 shape=shape
@@ -251,7 +282,8 @@ TEST(Place, RefusesUsersOfVariablesFarApart) {
         a = Assign(v, c) @/job:worker
         d = Neg(c) [a]
         e = Neg(c) @/job:ps/task:0 [v])",
-               "3: Cannot colocate nodes {{colocation_node e}} and {{colocation_node v}}: Cannot merge devices with incompatible tasks: '/job:ps/task:1' and "
+               "3: Cannot colocate nodes {{colocation_node e}} and {{colocation_node v}}: Cannot merge devices with incompatible tasks: "
+               "'/job:ps/task:1' and "
                "'/job:ps/task:0'\n\t [[{{node e}}]]"}});
 }
 
@@ -277,17 +309,20 @@ TEST(Place, ShapesFollowTheirValues) {
         s = Shape(a)
         z = Size(a)
         r = Rank(a)
-        n = Neg(s) T=DT_INT32)", "x:ps1 a:ps1 s:ps1 z:ps1 r:ps1 n:worker0"},
+        n = Neg(s) T=DT_INT32)",
+       "x:ps1 a:ps1 s:ps1 z:ps1 r:ps1 n:worker0"},
       {"where they may", R"(
         x = Const
         a = Neg(x) @/job:ps/task:1
         q = Shape(a) @/job:worker
-        p = Shape(a) @/job:ps)", "x:ps1 a:ps1 q:worker0 p:ps1"},
+        p = Shape(a) @/job:ps)",
+       "x:ps1 a:ps1 q:worker0 p:ps1"},
       {"not sources, which come later", "x = Const\n s = Shape(x)\n b = Neg(x) @/job:ps/task:1", "x:worker0 s:worker0 b:ps1"},
       {"not ShapeN", R"(
         x = Const
         a = Neg(x) @/job:ps/task:1
-        s = ShapeN(a, a) N=2)", "x:ps1 a:ps1 s:worker0"},
+        s = ShapeN(a, a) N=2)",
+       "x:ps1 a:ps1 s:worker0"},
   });
 }
 
@@ -312,9 +347,11 @@ TEST(Place, OnlyStatefulNodesStayWhenTheGraphGrows) {
        "3: Cannot colocate nodes {{colocation_node c}} and {{colocation_node v}}: Cannot merge devices with incompatible jobs: '/job:ps/task:0' and "
        "'/job:worker/replica:0/task:0/device:CPU:0'\n\t [[{{node c}}]]"},
       {"softly against a new class", "v = VariableV2 shape=shape", "c = Const @/job:ps/task:0 [v]", "v:worker0 c:ps0", true},
-      {"two that are apart", "v = VarHandleOp shape=shape\n w = VarHandleOp @/job:ps shape=shape", "c = Const\n a = ResourceApplyMomentum(v, w, c, c, c)",
+      {"two that are apart", "v = VarHandleOp shape=shape\n w = VarHandleOp @/job:ps shape=shape",
+       "c = Const\n a = ResourceApplyMomentum(v, w, c, c, c)",
        "3: Cannot place the graph because a reference or resource edge connects colocation groups with incompatible assigned devices: "
-       "/job:ps/replica:0/task:0/device:CPU:0 vs /job:worker/replica:0/task:0/device:CPU:0. The edge src node is name='w' (op='VarHandleOp'), and the dst "
+       "/job:ps/replica:0/task:0/device:CPU:0 vs /job:worker/replica:0/task:0/device:CPU:0. The edge src node is name='w' (op='VarHandleOp'), and "
+       "the dst "
        "node is name='a' (op='ResourceApplyMomentum')."},
       {"a failure moves nothing", "v = VarHandleOp shape=shape", "c = Const @/job:q", not_there("c", "/job:q")},
   };
@@ -338,7 +375,8 @@ TEST(Place, DatasetsStayWithTheirInputs) {
   Graph graph = graph_of(fmt::format(R"(
       n = Const dtype=DT_INT64
       d = RangeDataset(n, n, n) @/job:ps/task:1 {0}
-      t = TakeDataset(d, n) @/job:worker {0})", types));
+      t = TakeDataset(d, n) @/job:worker {0})",
+                                     types));
   EXPECT_EQ(outcome(graph, {}), "n:ps1 d:ps1 t:ps1");
 }
 
@@ -358,7 +396,8 @@ TEST(Place, OnlyBodiesOfFunctionsAreTiedToVariables) {
         l = While(x, v, w) @/job:worker/task:1 T={list{type: DT_FLOAT type: DT_RESOURCE type: DT_RESOURCE}} cond={func{name: "f"}} body={func{name: "f"}}
         r = ReadVariableOp(l:1) @/job:worker
         s = ReadVariableOp(l:2) @/job:worker
-        t = Neg(l) @/job:worker)", "v:ps1 w:ps0 x:worker1 c:worker1 l:worker1 r:ps1 s:ps0 t:worker0"}});
+        t = Neg(l) @/job:worker)",
+               "v:ps1 w:ps0 x:worker1 c:worker1 l:worker1 r:ps1 s:ps0 t:worker0"}});
 }
 
 TEST(Place, NeedsDevices) {

@@ -75,8 +75,7 @@ TEST(Address, ReadsHostsAlone) {
 TEST(Address, KnowsLoopbackAndWildcard) {
   for (const char* host : {"localhost", "LocalHost", "localhost.", "127.0.0.1", "127.1.2.3", "::1", "0:0:0:0:0:0:0:1"})
     EXPECT_TRUE(is_loopback(host)) << host;
-  for (const char* host : {"", "local", "128.0.0.1", "127.example.com", "::", "0.0.0.0", "::2"})
-    EXPECT_FALSE(is_loopback(host)) << host;
+  for (const char* host : {"", "local", "128.0.0.1", "127.example.com", "::", "0.0.0.0", "::2"}) EXPECT_FALSE(is_loopback(host)) << host;
   for (const char* host : {"0.0.0.0", "::", "0:0::0"}) EXPECT_TRUE(is_wildcard(host)) << host;
   for (const char* host : {"", "10.0.0.0", "::1", "localhost"}) EXPECT_FALSE(is_wildcard(host)) << host;
 }

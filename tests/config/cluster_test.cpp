@@ -65,10 +65,9 @@ TEST(Cluster, SaysWhatExists) {
   EXPECT_TRUE(check_task(cluster, {"worker", 1}).ok());
   Status job = check_task(cluster, {"chief", 0});
   EXPECT_EQ(job.code(), Code::kNotFound);
-  expect_error(
-      job,
-      "Job \"chief\" was not defined in cluster; the cluster has big (tasks 0 to 4), none (no tasks), ps (task 0), "
-      "worker (tasks 0, 1)");
+  expect_error(job,
+               "Job \"chief\" was not defined in cluster; the cluster has big (tasks 0 to 4), none (no tasks), ps (task 0), "
+               "worker (tasks 0, 1)");
   Status index = check_task(cluster, {"worker", 2});
   EXPECT_EQ(index.code(), Code::kOutOfRange);
   expect_error(index, "Task 2 was not defined in job \"worker\"; the job has tasks 0, 1");

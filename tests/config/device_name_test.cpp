@@ -120,9 +120,8 @@ TEST(DeviceName, PrintsTasksAndDevices) {
 
 TEST(DeviceName, KnowsCompleteNames) {
   EXPECT_TRUE(is_complete(parsed("/job:w/replica:0/task:1/device:CPU:0")));
-  for (const char* text :
-       {"", "/replica:0/task:1/cpu:0", "/job:w/task:1/cpu:0", "/job:w/replica:0/cpu:0", "/job:w/replica:0/task:1",
-        "/job:w/replica:0/task:1/device:CPU:*", "/job:w/replica:0/task:1/device:*:0"})
+  for (const char* text : {"", "/replica:0/task:1/cpu:0", "/job:w/task:1/cpu:0", "/job:w/replica:0/cpu:0", "/job:w/replica:0/task:1",
+                           "/job:w/replica:0/task:1/device:CPU:*", "/job:w/replica:0/task:1/device:*:0"})
     EXPECT_FALSE(is_complete(parsed(text))) << text;
 }
 

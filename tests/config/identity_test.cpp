@@ -65,30 +65,22 @@ TEST(Identity, LoopbackEntries) {
   NodeIdentity other = resolved({.cluster_spec = "w|127.0.0.9:7", .job_name = "w"}, nothing);
   EXPECT_EQ(other.listen_hosts, (std::vector<std::string>{"127.0.0.1", "::1", "127.0.0.9"}));
   for (const char* host : {"0.0.0.0", "[::]", "10.0.0.1", "[2001:db8::1]", "worker0"})
-    EXPECT_TRUE(resolved({.cluster_spec = fmt::format("w|{}:7", host), .job_name = "w"}, nothing).all_interfaces)
-        << host;
+    EXPECT_TRUE(resolved({.cluster_spec = fmt::format("w|{}:7", host), .job_name = "w"}, nothing).all_interfaces) << host;
 }
 
 TEST(Identity, FlagsWinOverTheEnvironment) {
   auto environment = tf_config("{" + two_workers + R"(, "task": {"type": "worker", "index": 1}})");
-  NodeIdentity node =
-      resolved({.cluster_spec = "a|localhost:5;localhost:6", .job_name = "a", .task_id = 1}, environment);
+  NodeIdentity node = resolved({.cluster_spec = "a|localhost:5;localhost:6", .job_name = "a", .task_id = 1}, environment);
   EXPECT_EQ(node.task, (Task{"a", 1}));
   EXPECT_EQ(node.cluster.jobs.size(), 1u);
-  EXPECT_EQ(resolved({.job_name = "ps"}, environment).task, (Task{"ps", 0}))
-      << "the index in TF_CONFIG is that of a worker";
+  EXPECT_EQ(resolved({.job_name = "ps"}, environment).task, (Task{"ps", 0})) << "the index in TF_CONFIG is that of a worker";
   EXPECT_EQ(resolved({.job_name = "worker"}, environment).task, (Task{"worker", 1}));
   EXPECT_EQ(resolved({.task_index = 0}, environment).task, (Task{"worker", 0}));
-  EXPECT_EQ(resolved({.ps_hosts = "localhost:1", .worker_hosts = "localhost:2,localhost:3"}, environment).own_address,
-            "localhost:3");
+  EXPECT_EQ(resolved({.ps_hosts = "localhost:1", .worker_hosts = "localhost:2,localhost:3"}, environment).own_address, "localhost:3");
 }
 
 TEST(Identity, HostListsAndEqualIndices) {
-  NodeOptions options{.ps_hosts = "localhost:1",
-                      .worker_hosts = "localhost:2,localhost:3",
-                      .job_name = "worker",
-                      .task_id = 1,
-                      .task_index = 1};
+  NodeOptions options{.ps_hosts = "localhost:1", .worker_hosts = "localhost:2,localhost:3", .job_name = "worker", .task_id = 1, .task_index = 1};
   EXPECT_EQ(resolved(options, nothing).own_address, "localhost:3");
 }
 
@@ -100,8 +92,7 @@ TEST(Identity, ABrokenTfConfigThatNobodyNeedsIsAWarning) {
 }
 
 TEST(Identity, PartialViewsAndEvaluators) {
-  NodeIdentity sparse =
-      from(R"({"cluster": {"worker": {"3": "localhost:9"}}, "task": {"type": "worker", "index": 3}})");
+  NodeIdentity sparse = from(R"({"cluster": {"worker": {"3": "localhost:9"}}, "task": {"type": "worker", "index": 3}})");
   EXPECT_EQ(sparse.own_address, "localhost:9");
   NodeIdentity evaluator = from("{" + two_workers + R"(, "task": {"type": "evaluator", "index": 0}})");
   EXPECT_EQ(evaluator.own_address, "localhost:2222");
@@ -177,10 +168,7 @@ TEST(Identity, MistakesAreExplained) {
        "TF_CONFIG: task: it names no type; say which task this is, like {\"type\": \"worker\", \"index\": 0} (the "
        "cluster has ps (task 0), "
        "worker (tasks 0, 1))"},
-      {{},
-       "{" + two_workers + R"(, "task": {"type": "worker"}})",
-       Code::kInvalidArgument,
-       "TF_CONFIG: task.index: it is missing"},
+      {{}, "{" + two_workers + R"(, "task": {"type": "worker"}})", Code::kInvalidArgument, "TF_CONFIG: task.index: it is missing"},
       {{},
        "{" + two_workers + R"(, "task": {"type": "chief", "index": 0}})",
        Code::kNotFound,
@@ -194,34 +182,16 @@ TEST(Identity, MistakesAreExplained) {
        Code::kInvalidArgument,
        "task 1 of job 'worker': no cluster is given; set TF_CONFIG or --cluster_spec"},
       {{}, R"({"rpc_layer": "grpc+verbs"})", Code::kUnimplemented, "TF_CONFIG: rpc_layer: 'grpc+verbs' is not served"},
-      {{.cluster_spec = "a|localhost:5", .job_name = "a", .task_id = 0},
-       R"({"rpc_layer": "mpi"})",
-       Code::kUnimplemented,
-       "'mpi' is not served"},
-      {{.protocol = "grpc+gdr"},
-       std::nullopt,
-       Code::kUnimplemented,
-       "--protocol: 'grpc+gdr' is not served; Troupe speaks grpc only"},
+      {{.cluster_spec = "a|localhost:5", .job_name = "a", .task_id = 0}, R"({"rpc_layer": "mpi"})", Code::kUnimplemented, "'mpi' is not served"},
+      {{.protocol = "grpc+gdr"}, std::nullopt, Code::kUnimplemented, "--protocol: 'grpc+gdr' is not served; Troupe speaks grpc only"},
       {{.job_name = "chief"}, good, Code::kNotFound, "--job_name: Job \"chief\" was not defined in cluster"},
       {{.task_id = 9}, good, Code::kOutOfRange, "Task 9 was not defined in job \"worker\""},
       {{.task_id = -1}, good, Code::kInvalidArgument, "--task_id: -1 is out of range"},
-      {{.job_name = "worker", .task_id = 1},
-       std::nullopt,
-       Code::kInvalidArgument,
-       "task 1 of job 'worker': no cluster is given"},
+      {{.job_name = "worker", .task_id = 1}, std::nullopt, Code::kInvalidArgument, "task 1 of job 'worker': no cluster is given"},
       {{.job_name = "1-w"}, std::nullopt, Code::kInvalidArgument, "'1-w' is no job name"},
-      {{.cluster_spec = "ps|a:1"},
-       std::nullopt,
-       Code::kInvalidArgument,
-       "--job_name: it is missing; say which task this is"},
-      {{.cluster_spec = "ps|a", .job_name = "ps"},
-       std::nullopt,
-       Code::kInvalidArgument,
-       "--cluster_spec: job 'ps', task 0: 'a' has no port"},
-      {{.cluster_spec = "ps|a:1", .ps_hosts = "a:1"},
-       std::nullopt,
-       Code::kInvalidArgument,
-       "use one form or the other"},
+      {{.cluster_spec = "ps|a:1"}, std::nullopt, Code::kInvalidArgument, "--job_name: it is missing; say which task this is"},
+      {{.cluster_spec = "ps|a", .job_name = "ps"}, std::nullopt, Code::kInvalidArgument, "--cluster_spec: job 'ps', task 0: 'a' has no port"},
+      {{.cluster_spec = "ps|a:1", .ps_hosts = "a:1"}, std::nullopt, Code::kInvalidArgument, "use one form or the other"},
       {{.cluster_spec = "ps|a:1", .job_name = "ps", .task_id = 0, .task_index = 1},
        std::nullopt,
        Code::kInvalidArgument,
@@ -247,8 +217,7 @@ TEST(Identity, AProtocolFlagOverridesTheRpcLayer) {
 }
 
 TEST(Identity, RepeatedKeysAreWarnedOf) {
-  NodeIdentity node =
-      from(R"({"cluster": {"w": ["localhost:1"], "w": ["localhost:2"]}, "task": {"type": "w", "index": 0}})");
+  NodeIdentity node = from(R"({"cluster": {"w": ["localhost:1"], "w": ["localhost:2"]}, "task": {"type": "w", "index": 0}})");
   ASSERT_EQ(node.warnings.size(), 1u);
   EXPECT_EQ(node.warnings[0], "TF_CONFIG: key 'w': it is there twice and the last one counts; keep one");
 }

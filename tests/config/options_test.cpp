@@ -37,8 +37,7 @@ TEST(Options, EveryRowIsDeclaredAndExplained) {
   std::set<std::string> names;
   for (const OptionRow& row : node_option_rows()) {
     EXPECT_TRUE(names.insert(row.name).second) << row.name << " is there twice";
-    EXPECT_NE(help.find(fmt::format("--{} {}", row.name, row.placeholder)), std::string::npos) << row.name << "\n"
-                                                                                               << help;
+    EXPECT_NE(help.find(fmt::format("--{} {}", row.name, row.placeholder)), std::string::npos) << row.name << "\n" << help;
     EXPECT_NE(help.find(row.default_text), std::string::npos) << row.name;
     EXPECT_FALSE(std::string(row.help).empty());
   }
@@ -58,9 +57,9 @@ TEST(Options, DefaultsInTheTableAreTheDefaults) {
 
 TEST(Options, ReadsTheFlagsOfTensorFlowsServer) {
   NodeOptions options;
-  EXPECT_EQ(parse({"--cluster_spec=ps|a:1;b:1,worker|c:1", "--job_name=worker", "--task_id=0", "--ps_hosts=a:1,b:1",
-                   "--worker_hosts", "c:1", "--task_index", "2", "--grace=1.5", "--port=0", "--bind=[::1]:5",
-                   "--log_level=debug", "--spin_us=0", "--io_threads=3", "--compute_threads=4", "--protocol=grpc"},
+  EXPECT_EQ(parse({"--cluster_spec=ps|a:1;b:1,worker|c:1", "--job_name=worker", "--task_id=0", "--ps_hosts=a:1,b:1", "--worker_hosts", "c:1",
+                   "--task_index", "2", "--grace=1.5", "--port=0", "--bind=[::1]:5", "--log_level=debug", "--spin_us=0", "--io_threads=3",
+                   "--compute_threads=4", "--protocol=grpc"},
                   options),
             "");
   EXPECT_EQ(options.cluster_spec, "ps|a:1;b:1,worker|c:1");
@@ -99,8 +98,8 @@ TEST(Options, AnEmptyValueCountsAsNotGiven) {
 }
 
 TEST(Options, RefusesValuesOfTheWrongKind) {
-  for (const char* argument : {"--task_id=x", "--port=x", "--grace=soon", "--io_threads=many", "--spin_us=1.5",
-                               "--nonsense=1", "--task_id=99999999999999"}) {
+  for (const char* argument :
+       {"--task_id=x", "--port=x", "--grace=soon", "--io_threads=many", "--spin_us=1.5", "--nonsense=1", "--task_id=99999999999999"}) {
     NodeOptions options;
     EXPECT_NE(parse({argument}, options), "") << argument;
   }
@@ -130,14 +129,12 @@ TEST(Options, LogLevelFromFlagThenEnvironment) {
   NodeOptions options;
   auto none = with("", "");
   EXPECT_EQ(*resolve_log_level(options, none), LogLevel::info);
-  const std::pair<const char*, LogLevel> numbers[] = {
-      {"0", LogLevel::info},  {"1", LogLevel::warning}, {"2", LogLevel::error},    {"3", LogLevel::fatal},
-      {"9", LogLevel::fatal}, {"-1", LogLevel::info},   {"quiet", LogLevel::info}, {"", LogLevel::info}};
-  for (const auto& [text, level] : numbers)
-    EXPECT_EQ(*resolve_log_level(options, with("TF_CPP_MIN_LOG_LEVEL", text)), level) << text;
-  const std::pair<const char*, LogLevel> names[] = {{"trace", LogLevel::trace},    {"debug", LogLevel::debug},
-                                                    {"warn", LogLevel::warning},   {"error", LogLevel::error},
-                                                    {"critical", LogLevel::fatal}, {"2", LogLevel::error}};
+  const std::pair<const char*, LogLevel> numbers[] = {{"0", LogLevel::info},     {"1", LogLevel::warning}, {"2", LogLevel::error},
+                                                      {"3", LogLevel::fatal},    {"9", LogLevel::fatal},   {"-1", LogLevel::info},
+                                                      {"quiet", LogLevel::info}, {"", LogLevel::info}};
+  for (const auto& [text, level] : numbers) EXPECT_EQ(*resolve_log_level(options, with("TF_CPP_MIN_LOG_LEVEL", text)), level) << text;
+  const std::pair<const char*, LogLevel> names[] = {{"trace", LogLevel::trace}, {"debug", LogLevel::debug},    {"warn", LogLevel::warning},
+                                                    {"error", LogLevel::error}, {"critical", LogLevel::fatal}, {"2", LogLevel::error}};
   for (const auto& [text, level] : names) {
     options.log_level = text;
     EXPECT_EQ(*resolve_log_level(options, with("TF_CPP_MIN_LOG_LEVEL", "3")), level) << text;

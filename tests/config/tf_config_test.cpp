@@ -18,10 +18,8 @@ TEST(TfConfig, ReadsAWholeConfiguration) {
     "task": {"type": "worker", "index": 3, "trial": "1"},
     "rpc_layer": "grpc", "environment": "cloud", "session_master": "grpc://m:1", "eval_session_master": "e",
     "model_dir": "/models", "service": {"a": 1}, "job": {}})");
-  EXPECT_EQ(
-      config.cluster.jobs,
-      (decltype(config.cluster.jobs){
-          {"anything", {}}, {"chief", {{0, "c:1"}}}, {"ps", {{0, "p:1"}, {1, "[::1]:2"}}}, {"worker", {{3, "w:1"}}}}));
+  EXPECT_EQ(config.cluster.jobs, (decltype(config.cluster.jobs){
+                                     {"anything", {}}, {"chief", {{0, "c:1"}}}, {"ps", {{0, "p:1"}, {1, "[::1]:2"}}}, {"worker", {{3, "w:1"}}}}));
   EXPECT_EQ(config.task_type, "worker");
   EXPECT_EQ(config.task_index, 3);
   EXPECT_EQ(config.rpc_layer, "grpc");
@@ -50,8 +48,7 @@ TEST(TfConfig, NotesRepeatedKeysAndTakesTheLast) {
   TfConfig config = parsed(R"({"cluster": {"a": ["h:1"], "b": ["a:1"], "a": ["g:1"]}})");
   EXPECT_EQ(config.repeated_keys, std::vector<std::string>{"a"});
   EXPECT_EQ(config.cluster.jobs.at("a").at(0), "g:1");
-  EXPECT_TRUE(parsed(R"({"task": {"a": {"x": 1}, "b": {"x": 2}}})").repeated_keys.empty())
-      << "equal keys of different objects";
+  EXPECT_TRUE(parsed(R"({"task": {"a": {"x": 1}, "b": {"x": 2}}})").repeated_keys.empty()) << "equal keys of different objects";
 }
 
 TEST(TfConfig, SaysWhereItIsWrong) {
@@ -70,11 +67,9 @@ TEST(TfConfig, SaysWhereItIsWrong) {
       {R"({"cluster": null})", "cluster: this is null"},
       {R"({"cluster": {"worker": "h:1"}})", "cluster.worker: this is \"h:1\"; it must be a list of addresses"},
       {R"({"cluster": {"worker": ["h:1", 2]}})", "cluster.worker[1]: this is 2; it must be an address"},
-      {R"({"cluster": {"worker": ["h:1", "g"]}})",
-       "cluster.worker[1]: job 'worker', task 1: 'g' has no port; write 'g:2222'"},
+      {R"({"cluster": {"worker": ["h:1", "g"]}})", "cluster.worker[1]: job 'worker', task 1: 'g' has no port; write 'g:2222'"},
       {R"({"cluster": {"worker": {"x": "h:1"}}})", "cluster.worker: the key 'x' is no task index"},
-      {R"({"cluster": {"worker": {"-1": "h:1"}}})",
-       "cluster.worker[\"-1\"]: task index -1 of job 'worker' is negative"},
+      {R"({"cluster": {"worker": {"-1": "h:1"}}})", "cluster.worker[\"-1\"]: task index -1 of job 'worker' is negative"},
       {R"({"cluster": {"worker": {"0": 5}}})", "cluster.worker[\"0\"]: this is 5"},
       {R"({"cluster": {"worker": {"0": "h:1", "00": "h:2"}}})", "job 'worker' has task 0 twice"},
       {R"({"cluster": {"1-w": []}})", "cluster: '1-w' is no job name"},
@@ -104,8 +99,7 @@ TEST(TfConfig, SaysWhereItIsWrong) {
     ASSERT_FALSE(config.ok()) << json;
     EXPECT_EQ(config.status().code(), Code::kInvalidArgument);
     EXPECT_EQ(text_of(config.status()).find("TF_CONFIG: "), 0u) << config.status();
-    EXPECT_NE(text_of(config.status()).find(why), std::string::npos) << json << "\n"
-                                                                     << config.status() << "\nexpected: " << why;
+    EXPECT_NE(text_of(config.status()).find(why), std::string::npos) << json << "\n" << config.status() << "\nexpected: " << why;
   }
 }
 
@@ -116,13 +110,10 @@ TEST(TfConfig, ShowsOnlyTheBeginningOfALongValue) {
 }
 
 TEST(TfConfig, RefusesDeepNesting) {
-  auto nested = [](size_t depth) {
-    return R"({"service": {"a": )" + std::string(depth, '[') + std::string(depth, ']') + "}}";
-  };
+  auto nested = [](size_t depth) { return R"({"service": {"a": )" + std::string(depth, '[') + std::string(depth, ']') + "}}"; };
   EXPECT_TRUE(parse_tf_config(nested(30)).ok());
   for (size_t depth : {100u, 100000u})
-    EXPECT_EQ(text_of(parse_tf_config(nested(depth)).status()),
-              "TF_CONFIG: top level: this is nested more than 64 levels deep; make it flatter");
+    EXPECT_EQ(text_of(parse_tf_config(nested(depth)).status()), "TF_CONFIG: top level: this is nested more than 64 levels deep; make it flatter");
   EXPECT_FALSE(parse_tf_config(std::string(100000, '[')).ok());
   EXPECT_FALSE(parse_tf_config(std::string(100000, '[') + std::string(100000, ']')).ok());
 }
@@ -130,8 +121,7 @@ TEST(TfConfig, RefusesDeepNesting) {
 TEST(TfConfig, RendersWhatItReads) {
   Cluster cluster = parsed(R"({"cluster": {"ps": ["a:1", "b:1"], "worker": {"2": "c:1"}, "none": []}})").cluster;
   std::string text = render_tf_config(cluster, Task{"worker", 2});
-  EXPECT_EQ(text,
-            R"({"cluster":{"none":[],"ps":["a:1","b:1"],"worker":{"2":"c:1"}},"task":{"type":"worker","index":2}})");
+  EXPECT_EQ(text, R"({"cluster":{"none":[],"ps":["a:1","b:1"],"worker":{"2":"c:1"}},"task":{"type":"worker","index":2}})");
   TfConfig again = parsed(text);
   EXPECT_EQ(again.cluster, cluster);
   EXPECT_EQ(again.task_type, "worker");

@@ -25,10 +25,13 @@ class Refusal:
 def kernel_text(text):
     """An error's text without what runtimes add: node annotations, stack traces, hints, names of machines and devices."""
     text = re.split(r"\n\t? ?\[\[\{\{node|\s*\[\[\{\{node|\n\nOriginal stack trace|\nHint:", text)[0]
+    text = re.sub(r"(\n\t \[\[[^\]{]*\]\])+\s*$", "", text)
     text = re.sub(r"^(From /job:[^\n]*:\n)+", "", text)
-    text = re.sub(r"^\{\{function_node [^}]*\}\} ?", "", text)
+    text = re.sub(r"^(\{\{function_node [^}]*\}\} ?)+", "", text)
     text = re.sub(r"\{\{node [^}]*\}\}", "{{node}}", text)
     text = re.sub(r"/job:\w+/replica:\d+/task:\d+(/device:CPU:\d+)?", "<device>", text)
+    # What is fed has another name in process than on a server.
+    text = re.sub(r"\b_arg_(\S+)_\d+_\d+(?= )", r"_recv_\1_0", text)
     return text.strip()
 
 

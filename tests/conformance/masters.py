@@ -32,7 +32,7 @@ class Master:
         return self.channel.unary_unary(f"/tensorflow.MasterService/{method}")(request, timeout=30)
 
     def run(self, built):
-        """The outcome of making a session of the nodes of a case and, if that is let through, of its last step."""
+        """The outcome of making a session of the nodes of a case and, if that is let through, of its steps: the first refusal."""
         graph = graph_pb2.GraphDef(node=built.nodes)
         graph.versions.producer = tf.version.GRAPH_DEF_VERSION
         config = config_pb2.ConfigProto()
@@ -40,7 +40,8 @@ class Master:
         session = None
         try:
             session = _first_field(self._call("CreateSession", _field(1, graph.SerializeToString()) + _field(2, config.SerializeToString())))
-            self._call("RunStep", self._step(session, built))
+            for wanted in built.steps:
+                self._call("RunStep", self._step(session, built.feeds, wanted))
             return []
         except grpc.RpcError as refused:
             return Refusal(refused.code().value[0], refused.details(), by_graph=True)
@@ -49,9 +50,9 @@ class Master:
                 self._call("CloseSession", _field(1, session))
 
     @staticmethod
-    def _step(session, built):
-        feeds = b"".join(_field(2, _field(1, name + ":0") + _field(2, encode(array))) for name, array in built.feeds.items())
-        wanted = b"".join(_field(3 if ":" in w else 4, w) for w in built.steps[-1])
+    def _step(session, feeds, wanted):
+        feeds = b"".join(_field(2, _field(1, name + ":0") + _field(2, encode(array))) for name, array in feeds.items())
+        wanted = b"".join(_field(3 if ":" in w else 4, w) for w in wanted)
         return _field(1, session) + feeds + wanted
 
 

@@ -21,8 +21,7 @@ inline std::string flat(const grpc::ByteBuffer& buffer) {
 /// Slices of `piece` bytes each; the last may be shorter.
 inline grpc::ByteBuffer in_pieces(const std::string& bytes, std::size_t piece) {
   std::vector<grpc::Slice> slices;
-  for (std::size_t at = 0; at < bytes.size(); at += piece)
-    slices.emplace_back(bytes.data() + at, std::min(piece, bytes.size() - at));
+  for (std::size_t at = 0; at < bytes.size(); at += piece) slices.emplace_back(bytes.data() + at, std::min(piece, bytes.size() - at));
   return grpc::ByteBuffer(slices.data(), slices.size());
 }
 

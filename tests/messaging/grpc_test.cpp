@@ -1,6 +1,6 @@
 // Server and client with each other: bytes, errors, cancellation, deadlines, ports.
-#include <caf/all.hpp>
 #include <gtest/gtest.h>
+#include <caf/all.hpp>
 #include <troupe/messaging/grpc_client.hpp>
 #include <troupe/messaging/grpc_server.hpp>
 
@@ -143,7 +143,8 @@ TEST_F(GrpcTest, ANamedTargetIsAddedToTheText) {
                       "/other.Service/Fail:\n:{\"created\":\"@"),
             0u)
       << text;
-  const std::string end = fmt::format("\"description\":\"Error received from peer ipv4:127.0.0.1:{}\",\"grpc_message\":\"say \\\"no\\\"\\n\",\"grpc_status\":10}}", port);
+  const std::string end =
+      fmt::format("\"description\":\"Error received from peer ipv4:127.0.0.1:{}\",\"grpc_message\":\"say \\\"no\\\"\\n\",\"grpc_status\":10}}", port);
   EXPECT_NE(text.find(end), std::string::npos) << text;
 }
 

@@ -1,6 +1,6 @@
 // The scheduler without threads: inline, from other threads, with hosts, with timers, and at the end.
-#include <caf/all.hpp>
 #include <gtest/gtest.h>
+#include <caf/all.hpp>
 #include <troupe/messaging/loop.hpp>
 #include <troupe/messaging/loop_scheduler.hpp>
 #include <troupe/messaging/reply_port.hpp>
@@ -34,7 +34,10 @@ struct Stage : testing::Test {
   StatusOr<int> ask(const caf::actor& dst, int x) {
     auto promise = std::make_shared<std::promise<StatusOr<int>>>();
     auto answer = promise->get_future();
-    scheduler.run_inline([&] { port.ask<int>(dst, [promise](StatusOr<int> r) { promise->set_value(std::move(r)); }, x); });
+    scheduler.run_inline([&] {
+      port.ask<int>(
+          dst, [promise](StatusOr<int> r) { promise->set_value(std::move(r)); }, x);
+    });
     return answer.get();
   }
 };
@@ -45,7 +48,8 @@ TEST_F(Stage, RunInlineFinishesTheWholeChainOnThisThread) {
   int answer = 0;
   std::thread::id where;
   scheduler.run_inline([&] {
-    port.ask<int>(chain, [&](StatusOr<int> r) { answer = *r, where = std::this_thread::get_id(); }, 21);
+    port.ask<int>(
+        chain, [&](StatusOr<int> r) { answer = *r, where = std::this_thread::get_id(); }, 21);
     EXPECT_EQ(answer, 0);  // nothing runs before f has returned
     EXPECT_TRUE(scheduler.running_inline());
   });
@@ -65,15 +69,16 @@ TEST_F(Stage, WithoutAHostWhoBringsTheWorkDoesIt) {
 TEST_F(Stage, TheRingGrows) {
   int sum = 0;
   scheduler.run_inline([&] {
-    for (int i = 0; i < 3000; ++i) port.ask<int>(system.spawn(doubler), [&](StatusOr<int> r) { sum += *r; }, 1);
+    for (int i = 0; i < 3000; ++i)
+      port.ask<int>(
+          system.spawn(doubler), [&](StatusOr<int> r) { sum += *r; }, 1);
   });
   EXPECT_EQ(sum, 6000);
 }
 
 TEST_F(Stage, AnErrorComesBackAsTheStatusThatWasSent) {
-  auto failing = system.spawn([]() -> caf::behavior {
-    return {[](int) -> caf::result<int> { return to_caf(as_possibly_restarted(aborted("was {} here", 1))); }};
-  });
+  auto failing = system.spawn(
+      []() -> caf::behavior { return {[](int) -> caf::result<int> { return to_caf(as_possibly_restarted(aborted("was {} here", 1))); }}; });
   auto answer = ask(failing, 1);
   EXPECT_EQ(answer.status(), as_possibly_restarted(aborted("was 1 here")));
 }
@@ -102,7 +107,9 @@ TEST_F(Stage, ALateReplyFindsItsTaker) {
             }};
   });
   std::vector<int> answers(3, -1);
-  for (int i = 0; i < 3; ++i) port.ask<int>(slow, [&answers, i](StatusOr<int> r) { answers[static_cast<std::size_t>(i)] = *r; }, 0);
+  for (int i = 0; i < 3; ++i)
+    port.ask<int>(
+        slow, [&answers, i](StatusOr<int> r) { answers[static_cast<std::size_t>(i)] = *r; }, 0);
   EXPECT_EQ(answers, (std::vector<int>{-1, -1, -1}));
   caf::anon_send(slow, true);
   EXPECT_EQ(answers, (std::vector<int>{0, 1, 2}));
@@ -114,7 +121,8 @@ TEST_F(Stage, WithALoopOtherThreadsOnlyHandOver) {
   loop.start();
   auto actor = system.spawn([]() -> caf::behavior { return {[](int x) { return x + 1; }}; });
   std::promise<std::thread::id> where;
-  port.ask<int>(actor, [&](StatusOr<int>) { where.set_value(std::this_thread::get_id()); }, 1);
+  port.ask<int>(
+      actor, [&](StatusOr<int>) { where.set_value(std::this_thread::get_id()); }, 1);
   EXPECT_NE(where.get_future().get(), std::this_thread::get_id());
   loop.stop();
 }
@@ -126,9 +134,7 @@ TEST_F(Stage, ManyThreadsAndLoopsShareActors) {
   struct Count {
     int value = 0;
   };
-  auto counter = system.spawn([](caf::stateful_actor<Count>* self) -> caf::behavior {
-    return {[self](int x) { return self->state.value += x; }};
-  });
+  auto counter = system.spawn([](caf::stateful_actor<Count>* self) -> caf::behavior { return {[self](int x) { return self->state.value += x; }}; });
   std::vector<caf::actor> chains;
   for (int i = 0; i < 4; ++i) chains.push_back(system.spawn(forwarder, counter));
   constexpr int per_thread = 500;
@@ -137,7 +143,10 @@ TEST_F(Stage, ManyThreadsAndLoopsShareActors) {
   for (int t = 0; t < 4; ++t)
     threads.emplace_back([&, t] {
       for (int i = 0; i < per_thread; ++i) {
-        const auto send = [&] { port.ask<int>(chains[static_cast<std::size_t>(t)], [&](StatusOr<int> r) { answers += r.ok(); }, 1); };
+        const auto send = [&] {
+          port.ask<int>(
+              chains[static_cast<std::size_t>(t)], [&](StatusOr<int> r) { answers += r.ok(); }, 1);
+        };
         if (t % 2 == 0) scheduler.run_inline(send);
         else send();
       }
@@ -161,7 +170,8 @@ TEST_F(Stage, HostsComeAndGoWhileThreadsSend) {
         continue;
       }
       ++asked;
-      port.ask<int>(actor, [&](StatusOr<int>) { ++answered; }, 1);
+      port.ask<int>(
+          actor, [&](StatusOr<int>) { ++answered; }, 1);
       if (asked % 16 == 0) caf::delayed_anon_send(actor, 1ms, 5);
     }
   });
@@ -201,9 +211,8 @@ TEST_F(Stage, DelayedMessagesAndTimeoutsCome) {
   EXPECT_EQ(ticked.get_future().wait_for(5s), std::future_status::ready);
   std::promise<caf::error> timed_out;
   auto silent = system.spawn([](caf::event_based_actor* self) -> caf::behavior { return {[self](int) { return self->make_response_promise(); }}; });
-  system.spawn([&, silent](caf::event_based_actor* self) {
-    self->request(silent, 20ms, 1).then([](int) {}, [&](caf::error& e) { timed_out.set_value(e); });
-  });
+  system.spawn(
+      [&, silent](caf::event_based_actor* self) { self->request(silent, 20ms, 1).then([](int) {}, [&](caf::error& e) { timed_out.set_value(e); }); });
   auto error = timed_out.get_future();
   ASSERT_EQ(error.wait_for(5s), std::future_status::ready);
   EXPECT_EQ(from_caf(error.get()).code(), Code::kDeadlineExceeded);
@@ -253,10 +262,16 @@ TEST(LoopSchedulerEnd, TwoSystemsOnOneThreadKeepApart) {
   auto outer = first.spawn(doubler);
   int answer = 0;
   LoopScheduler::of(first).run_inline([&] {
-    to_first.ask<int>(outer, [&](StatusOr<int> x) {
-      LoopScheduler::of(second).run_inline([&] { to_second.ask<int>(inner, [&](StatusOr<int> y) { answer = *y; }, *x); });
-      EXPECT_EQ(answer, 12);
-    }, 3);
+    to_first.ask<int>(
+        outer,
+        [&](StatusOr<int> x) {
+          LoopScheduler::of(second).run_inline([&] {
+            to_second.ask<int>(
+                inner, [&](StatusOr<int> y) { answer = *y; }, *x);
+          });
+          EXPECT_EQ(answer, 12);
+        },
+        3);
   });
   EXPECT_EQ(answer, 12);
 }

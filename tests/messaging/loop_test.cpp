@@ -1,6 +1,6 @@
 // The loop's posts, timers, spin and end.
-#include <caf/all.hpp>
 #include <gtest/gtest.h>
+#include <caf/all.hpp>
 #include <troupe/messaging/loop.hpp>
 
 #include <future>

@@ -1,10 +1,10 @@
 // The hot codecs against protobuf's own reading and writing of the same messages.
 #include <gtest/gtest.h>
 #include <malloc.h>
+#include <troupe/wire/master.pb.h>
 #include <troupe/messaging/proto_bytes.hpp>
 #include <troupe/messaging/step_codec.hpp>
 #include <troupe/messaging/tensor_codec.hpp>
-#include <troupe/wire/master.pb.h>
 
 #include <numeric>
 #include <random>
@@ -77,7 +77,8 @@ void expect_sample(const RunStepRequest& r) {
 
 TEST(StepCodec, ReadsWhatProtobufWroteHoweverItIsCut) {
   const std::string bytes = sample_request().SerializeAsString();
-  for (std::size_t piece : {bytes.size(), std::size_t{1}, std::size_t{2}, std::size_t{3}, std::size_t{7}, std::size_t{64}, std::size_t{4096}, std::size_t{16384}}) {
+  for (std::size_t piece :
+       {bytes.size(), std::size_t{1}, std::size_t{2}, std::size_t{3}, std::size_t{7}, std::size_t{64}, std::size_t{4096}, std::size_t{16384}}) {
     SCOPED_TRACE(piece);
     auto decoded = decode_run_step(in_pieces(bytes, piece));
     ASSERT_TRUE(decoded.ok()) << decoded.status();
@@ -87,7 +88,11 @@ TEST(StepCodec, ReadsWhatProtobufWroteHoweverItIsCut) {
 
 TEST(StepCodec, SkipsFieldsItDoesNotKnow) {
   std::string bytes = sample_request().SerializeAsString();
-  const std::string unknown("\xA2\x06\x02hi\xA8\x06\x05\xB1\x06" "12345678\xBD\x06" "1234\xC3\x06\x08\x01\xC4\x06", 30);
+  const std::string unknown(
+      "\xA2\x06\x02hi\xA8\x06\x05\xB1\x06"
+      "12345678\xBD\x06"
+      "1234\xC3\x06\x08\x01\xC4\x06",
+      30);
   auto decoded = decode_run_step(in_pieces(unknown + bytes + unknown, 5));
   ASSERT_TRUE(decoded.ok()) << decoded.status();
   expect_sample(*decoded);
@@ -113,7 +118,8 @@ grpc::ByteBuffer placed(const std::string& bytes, const std::string& content_sta
   char* start = memory + (64 - offset % 64) % 64 + misalignment;
   std::memcpy(start, bytes.data(), bytes.size());
   *at = start + offset;
-  grpc::Slice slice(start, bytes.size(), [](void* m) { std::free(m); }, memory);
+  grpc::Slice slice(
+      start, bytes.size(), [](void* m) { std::free(m); }, memory);
   return grpc::ByteBuffer(&slice, 1);
 }
 

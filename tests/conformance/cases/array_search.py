@@ -48,6 +48,13 @@ case("NthElement", [f32(0, 3), ints(1)])
 refuse("TopKV2", [f32(2, 3), ints(4)])
 refuse("TopKV2", [f32(2, 3), ints([1])])
 refuse("TopKV2", [f32(), ints(1)])
+for dtype in for_dtypes("ApproxTopK"):
+    case("ApproxTopK", [values(dtype, 3, 7)], k=3)
+    case("ApproxTopK", [values(dtype, 2, 2, 9)], k=9, recall_target=0.5, aggregate_to_topk=False)
+case("ApproxTopK", [f32(0, 4)], k=2)
+case("ApproxTopK", [f32(2, 4)], k=0)
+refuse("ApproxTopK", [f32(2, 3)], k=4)
+refuse("ApproxTopK", [f32()], k=1)
 refuse("TopKV2", [f32(2, 3), ints(-1)])
 for x, n in ((f32(2, 3), 3), (f32(2, 3), -1), (f32(2, 3), [1]), (f32(), 0), (f32(2, 0), 0)):
     refuse("NthElement", [x, ints(n)])

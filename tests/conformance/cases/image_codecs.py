@@ -65,7 +65,8 @@ for channels in (0, 1, 3, 4):
 case("DecodeJpeg", [JPEGS[3]], ratio=2)
 case("DecodeJpeg", [JPEGS[3]], fancy_upscaling=False)
 case("DecodeJpeg", [JPEGS[3]], dct_method="INTEGER_ACCURATE")
-case("DecodeJpeg", [content(JPEGS[3].item()[:-40])], try_recover_truncated=True, acceptable_fraction=0.1)
+# What is made up for the part that is missing depends on the library.
+case("DecodeJpeg", [content(JPEGS[3].item()[:-40])], try_recover_truncated=True, acceptable_fraction=0.1, check="shape")
 case("DecodePng", [JPEGS[3]])
 case("DecodeJpeg", [PNGS[3]])
 case("DecodeGif", [PNGS[3]])

@@ -83,6 +83,7 @@ refuse("QuantizeAndDequantizeV3", [tensor(X), tensor(-3.0), tensor(4.0), tensor(
 refuse("QuantizeAndDequantizeV3", [tensor(X), tensor(-3.0), tensor(4.0), tensor([8])])
 case("QuantizeAndDequantizeV4Grad", [tensor(G), tensor(X), tensor(-1.0), tensor(2.0)])
 case("QuantizeAndDequantizeV4Grad", [f32(2, 3), f32(2, 3), tensor([-5.0, -1.0]), tensor([4.0, 3.0])], axis=0)
+case("QuantizeAndDequantizeV4Grad", [f32(0, 3), f32(0, 3), tensor(-1.0), tensor(2.0)])
 refuse("QuantizeAndDequantizeV4Grad", [f32(1, 3), f32(2, 3), f32(2), f32(2)], axis=0)
 refuse("QuantizeAndDequantizeV4Grad", [f32(2, 3), f32(2, 3), f32(2), f32(2)])
 refuse("QuantizeAndDequantizeV4Grad", [f32(2, 3), f32(2, 3), f32(3), f32(2)], axis=0)

@@ -99,6 +99,7 @@ for dtype in for_dtypes("MaxPool3D"):
     x = values(dtype, 1, 2, 3, 3, 2, kind="distinct")
     y = np.maximum(pooled(x[:, 0].astype(np.float32)), pooled(x[:, 1].astype(np.float32))).astype(x.dtype)[:, None]
     case("MaxPool3DGradGrad", [x, y, values(dtype, 1, 2, 3, 3, 2)], ksize=[1, 2, 2, 2, 1], strides=[1] * 5, padding="VALID")
+    case("MaxPool3DGradGrad", [x, y, values(dtype, *x.shape)], ksize=[1, 2, 2, 2, 1], strides=[1] * 5, padding="VALID")
     case("MaxPool3DGradGrad", [x[:0], y[:0], x[:0]], ksize=[1, 2, 2, 2, 1], strides=[1] * 5, padding="VALID")
 X3, Y3, PLAIN3 = f32(1, 3, 4, 4, 2), f32(1, 2, 3, 3, 2), dict(ksize=[1, 2, 2, 2, 1], strides=[1] * 5, padding="VALID")
 for op in ("MaxPool3D", "AvgPool3D"):

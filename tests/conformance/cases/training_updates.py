@@ -20,7 +20,7 @@ def slot(op, arg, array):
     return var(array) if op.startswith("Resource") else ref(array)
 
 
-def inputs_of(op, dtype, shape, rows=None, **changes):
+def inputs_of(op, dtype, shape, rows=None, index=None, **changes):
     """Inputs of an update in the order of the definition; `changes` replace some by name."""
     made = []
     for arg in definition(op).input_arg:
@@ -37,7 +37,7 @@ def inputs_of(op, dtype, shape, rows=None, **changes):
         elif name in ("grad", "delta"):
             made.append(values(dtype, *(shape if rows is None else (len(rows), *shape[1:]))))
         elif name == "indices":
-            made.append(tensor(rows, "int64" if dtype == "double" else "int32"))
+            made.append(tensor(rows, index or ("int64" if dtype == "double" else "int32")))
         else:
             made.append(tensor(NUMBERS_OF[name], "int64" if name == "global_step" else dtype))
     return made
@@ -69,7 +69,8 @@ def refusals(op):
             refuse(op, inputs_of(op, "float", shape, rows, indices=tensor([0, 1, 2], "int32")))
         elif arg.name in ("grad", "delta"):
             refuse(op, inputs_of(op, "float", shape, rows, **{arg.name: f32(2, 3)}))
-        elif arg.name != "var":
+        # TensorFlow does not look at the last two, and writes beyond their memory.
+        elif arg.name != "var" and not (not sparse and (op.endswith("Adadelta") and arg.name == "accum_update" or arg.name == "vhat")):
             refuse(op, inputs_of(op, "float", shape, rows, **{arg.name: f32(3, 1)}))
     if op.startswith("Resource"):
         missing = inputs_of(op, "float", shape, rows)
@@ -87,6 +88,8 @@ for name in NAMES:
             for flags in flags_of(op):
                 case(op, inputs_of(op, dtype, (3, 5), rows), **near, **flags)
             case(op, inputs_of(op, dtype, (4,), rows), **near)
+            if rows:
+                case(op, inputs_of(op, dtype, (4, 2), rows, "int32" if dtype == "double" else "int64"), **near)
         case(op, inputs_of(op, "float", (0, 3) if rows is None else (2, 3), [] if rows else None))
         if "l1" in [a.name for a in definition(op).input_arg]:
             case(op, inputs_of(op, "float", (3, 5), rows, l1=tensor(0, "float"), l2=tensor(0, "float")), ulp=64)

@@ -10,7 +10,7 @@ SHAPED = {
     "BiasAddGrad", "Softmax", "LogSoftmax", "InvertPermutation", "DiagPart", "Diag", "L2Loss", "Cholesky", "MatrixDeterminant", "MatrixInverse",
     "MatrixLogarithm", "LRN", "RGBToHSV", "DataFormatVecPermute", "DataFormatDimMap", "Exit", "NextIteration", "XlaClusterOutput",
     "_EagerConst", "CheckNumerics", "Squeeze", "PreventGradient", "ToBool", "GuaranteeConst", "DeepCopy", "RandomShuffle",
-    "Bitcast", "Eig", "EncodePng", "Rank", "Size", "Shape", "Where",
+    "Bitcast", "Eig", "EncodePng", "Rank", "Size", "Shape", "Where", "Qr", "Svd",
 }  # fmt: skip
 
 # Two inputs of one type, yet no broadcasting.

@@ -1,6 +1,6 @@
 """Convolutions, pooling, normalisation, activations, losses and images for every combination of types."""
 
-from framework import refuse
+from framework import exempt, refuse
 from recipes import each
 from values import f32, i32, i64, tensor, u8
 
@@ -70,6 +70,13 @@ each(
     lambda t: [t("T", 2, 3, 3, 4), t("T", 4), t("T", 4, kind="positive"), t("T", 4), t("T", 4)],
     variance_epsilon=0.001, scale_after_normalization=True, close=32,
 )  # fmt: skip
+each(
+    "BatchNormWithGlobalNormalizationGrad",
+    lambda t: [t("T", 2, 3, 3, 4), t("T", 4), t("T", 4, kind="positive"), t("T", 4), t("T", 2, 3, 3, 4)],
+    variance_epsilon=0.001, scale_after_normalization=True,
+)  # fmt: skip
+for op in ("BatchNormWithGlobalNormalization", "BatchNormWithGlobalNormalizationGrad"):
+    exempt(op, "values", "empty", why="TensorFlow takes it only in graphs of an old version")
 each("Betainc", lambda t: [t("T", 4, kind="positive"), t("T", 4, kind="positive"), t("T", 4, low=0, high=1)], ulp=256)
 each("CheckNumerics", lambda t: [t("T", 3)], message="text")
 each("DataFormatDimMap DataFormatVecPermute", lambda t: [t.at("T", [0, 1, 2, 3])])

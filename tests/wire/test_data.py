@@ -1,0 +1,164 @@
+"""tf.data in graphs: iterators of every kind and a pipeline of records, with equal results on TensorFlow and on Troupe."""
+
+import threading
+
+import numpy as np
+import pytest
+
+
+def drain(tf1, session, element, most=1000):
+    """All elements up to the end."""
+    elements = []
+    with pytest.raises(tf1.errors.OutOfRangeError, match="End of sequence"):
+        for _ in range(most):
+            elements.append(session.run(element))
+    return elements
+
+
+def on(tf1, cluster):
+    config = tf1.ConfigProto(isolate_session_state=True)
+    return tf1.Session(cluster.target("worker/0"), config=config)
+
+
+def test_an_initializable_iterator(either, tf1):
+    limit = tf1.placeholder(tf1.int64, [])
+    iterator = tf1.data.make_initializable_iterator(tf1.data.Dataset.range(limit).map(lambda x: x * limit))
+    element = iterator.get_next()
+    with on(tf1, either) as session:
+        with pytest.raises(tf1.errors.FailedPreconditionError, match="has not been initialized"):
+            session.run(element)
+        for n in (3, 5, 0):
+            session.run(iterator.initializer, {limit: n})
+            assert drain(tf1, session, element) == [i * n for i in range(n)]
+
+
+def test_a_one_shot_iterator(either, tf1):
+    dataset = tf1.data.Dataset.from_tensor_slices((np.arange(4), np.array([b"a", b"b", b"c", b"d"]))).batch(3)
+    numbers, letters = tf1.data.make_one_shot_iterator(dataset).get_next()
+    with on(tf1, either) as session:
+        got = drain(tf1, session, [numbers, letters])
+    assert [n.tolist() for n, _ in got] == [[0, 1, 2], [3]]
+    assert [s.tolist() for _, s in got] == [[b"a", b"b", b"c"], [b"d"]]
+
+
+def test_a_reinitializable_iterator(either, tf1):
+    training, validation = tf1.data.Dataset.range(3), tf1.data.Dataset.range(10, 14).filter(lambda x: tf1.equal(x % 2, 0))
+    iterator = tf1.data.Iterator.from_structure(tf1.data.get_output_types(training), tf1.data.get_output_shapes(training))
+    element = iterator.get_next()
+    to_training, to_validation = iterator.make_initializer(training), iterator.make_initializer(validation)
+    with on(tf1, either) as session:
+        for _ in range(2):
+            session.run(to_training)
+            assert session.run(element) == 0
+            session.run(to_validation)
+            assert drain(tf1, session, element) == [10, 12]
+
+
+def test_a_feedable_iterator(either, tf1):
+    handle = tf1.placeholder(tf1.string, [])
+    endless = tf1.data.make_one_shot_iterator(tf1.data.Dataset.range(2).repeat())
+    short = tf1.data.make_initializable_iterator(tf1.data.Dataset.range(7, 9))
+    element = tf1.data.Iterator.from_string_handle(handle, tf1.int64, []).get_next()
+    with on(tf1, either) as session:
+        first, second = session.run([endless.string_handle(), short.string_handle()])
+        assert [session.run(element, {handle: first}) for _ in range(3)] == [0, 1, 0]
+        session.run(short.initializer)
+        assert session.run(element, {handle: second}) == 7
+        assert session.run(element, {handle: first}) == 1
+        assert session.run(element, {handle: second}) == 8
+        with pytest.raises(tf1.errors.OutOfRangeError):
+            session.run(element, {handle: second})
+
+
+@pytest.mark.parametrize("compression", ["", "GZIP"])
+def test_a_pipeline_of_records(troupe, tensorflow_cluster, tf1, tmp_path, compression):
+    files = []
+    for f in range(3):
+        files.append(str(tmp_path / f"part-{f}"))
+        with tf1.python_io.TFRecordWriter(files[-1], compression) as writer:
+            for i in range(20):
+                writer.write(b"%d" % (f * 100 + i))
+    dataset = tf1.data.Dataset.from_tensor_slices(files).interleave(lambda f: tf1.data.TFRecordDataset(f, compression), cycle_length=2, block_length=3)
+    dataset = dataset.map(lambda s: tf1.strings.to_number(s, tf1.int64), num_parallel_calls=2).shuffle(11, seed=3).repeat(2).batch(7).prefetch(2)
+    iterator = tf1.data.make_initializable_iterator(dataset)
+    element = iterator.get_next()
+    results = []
+    for cluster in (tensorflow_cluster, troupe):
+        with on(tf1, cluster) as session:
+            session.run(iterator.initializer)
+            results.append([batch.tolist() for batch in drain(tf1, session, element)])
+    assert results[0] == results[1]
+    assert sorted(sum(results[1], [])) == sorted([f * 100 + i for f in range(3) for i in range(20)] * 2)
+
+
+def test_lines(either, tf1, tmp_path):
+    path = tmp_path / "lines"
+    path.write_bytes(b"one\r\ntwo\n\nlast")
+    element = tf1.data.make_one_shot_iterator(tf1.data.TextLineDataset(str(path)).skip(1).repeat(2)).get_next()
+    missing = tf1.data.make_one_shot_iterator(tf1.data.TextLineDataset(str(tmp_path / "none"))).get_next()
+    with on(tf1, either) as session:
+        assert drain(tf1, session, element) == [b"two", b"", b"last"] * 2
+        with pytest.raises(tf1.errors.NotFoundError, match="No such file or directory"):
+            session.run(missing)
+
+
+def test_a_long_way_to_the_next_element(either, tf1):
+    many = 30_000
+    dataset = tf1.data.Dataset.range(many).filter(lambda x: x >= many - 1)
+    empty = tf1.data.Dataset.range(0).repeat()
+    elements = [tf1.data.make_one_shot_iterator(d).get_next() for d in (dataset, empty)]
+    with on(tf1, either) as session:
+        assert drain(tf1, session, elements[0]) == [many - 1]
+        assert drain(tf1, session, elements[1]) == []
+
+
+def test_steps_at_the_same_time_get_different_elements(either, tf1):
+    element = tf1.data.make_one_shot_iterator(tf1.data.Dataset.range(60).map(lambda x: x + 1)).get_next()
+    got, lock = [], threading.Lock()
+    with on(tf1, either) as session:
+
+        def take():
+            for _ in range(15):
+                value = session.run(element)
+                with lock:
+                    got.append(value)
+
+        threads = [threading.Thread(target=take) for _ in range(4)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+    assert sorted(got) == list(range(1, 61))
+
+
+def test_a_step_that_waits_for_an_element_can_be_cancelled(either, tf1):
+    queue = tf1.FIFOQueue(3, [tf1.int64], shapes=[[]], shared_name="never_filled")
+    iterator = tf1.data.make_initializable_iterator(tf1.data.Dataset.range(2).map(lambda x: queue.dequeue() + x))
+    element = iterator.get_next()
+    put = queue.enqueue(tf1.constant(5, tf1.int64))
+    with on(tf1, either) as session:
+        session.run([queue.size(), iterator.initializer])
+        with pytest.raises(tf1.errors.DeadlineExceededError):
+            session.run(element, options=tf1.RunOptions(timeout_in_ms=300))
+        session.run(put)
+
+
+def test_a_graph_that_grows_keeps_its_functions(either, tf1):
+    with on(tf1, either) as session:
+        for n in range(1, 5):
+            element = tf1.data.make_one_shot_iterator(tf1.data.Dataset.range(3).map(lambda x: x * n).filter(lambda x: x > 0)).get_next()
+            assert session.run(element) == n
+
+
+def test_what_a_function_keeps_lives_as_long_as_its_iterator(troupe, tensorflow_cluster, tf1):
+    dataset = tf1.data.Dataset.range(3).map(lambda x: tf1.random.uniform([], seed=4)).repeat(2)
+    nested = tf1.data.Dataset.range(2).flat_map(lambda x: tf1.data.Dataset.range(3).map(lambda y: tf1.random.uniform([], seed=5)))
+    iterators = [tf1.data.make_initializable_iterator(d) for d in (dataset, nested)]
+    elements = [i.get_next() for i in iterators]
+    results = []
+    for cluster in (tensorflow_cluster, troupe):
+        with on(tf1, cluster) as session:
+            for _ in range(2):
+                session.run([i.initializer for i in iterators])
+                results.append([drain(tf1, session, e) for e in elements])
+    assert results[0] == results[1] == results[2] == results[3]

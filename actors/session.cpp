@@ -210,7 +210,7 @@ Answer<wire::ListDevicesResponse> SessionState::list_devices() const {
 /// Steps that wait to be compiled are no steps yet, so nobody else would answer them.
 void SessionState::give_up_compiling(const Status& reason) {
   for (auto& [key, compilation] : std::exchange(compilations, {}))
-    for (auto& handler : std::exchange(compilation->waiting, {})) handler(reason);
+    for (auto& waiting : std::exchange(compilation->waiting, {})) waiting.handler(reason);
 }
 
 Answer<wire::CloseSessionResponse> SessionState::close() {
@@ -262,6 +262,14 @@ void SessionState::cancel(const CancelCall& message) {
   }
   for (const auto& [id, step] : running)
     if (step.call == message.call) self->send(step.actor, message);
+  for (auto& [key, compilation] : compilations) {
+    auto& waiting = compilation->waiting;
+    auto found = std::find_if(waiting.begin(), waiting.end(), [&](const auto& w) { return w.call == message.call; });
+    if (found == waiting.end()) continue;
+    auto handler = std::move(found->handler);
+    waiting.erase(found);
+    return handler(message.reason);
+  }
 }
 
 Status SessionState::ready_to_run() const {

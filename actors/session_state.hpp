@@ -50,7 +50,11 @@ struct SessionState {
     bool done = false;
     std::size_t left = 0;
     Status status;
-    std::vector<std::function<void(StatusOr<std::shared_ptr<const CompiledStep>>)>> waiting;
+    struct Waiting {
+      std::uint64_t call;
+      std::function<void(StatusOr<std::shared_ptr<const CompiledStep>>)> handler;
+    };
+    std::vector<Waiting> waiting;
   };
   using CompiledHandler = std::function<void(StatusOr<std::shared_ptr<const CompiledStep>>)>;
   std::unordered_map<std::string, std::shared_ptr<Compilation>> compilations;
@@ -98,7 +102,7 @@ struct SessionState {
   void fail_opening(const Status& status);
   Status place_all(Graph& placed);
   const wire::DeviceAttributes& client_device() const { return own_devices.front(); }
-  void compile(const StepShape& shape, CompiledHandler handler);
+  void compile(const StepShape& shape, std::uint64_t call, CompiledHandler handler);
   void register_parts(std::shared_ptr<Compilation> compilation, std::map<std::string, wire::GraphDef> parts);
   void registered(const std::shared_ptr<Compilation>& compilation);
   StatusOr<StepActor> start(std::int64_t step_id, std::uint64_t call);

@@ -54,16 +54,16 @@ std::int64_t random_step_id() {
   return static_cast<std::int64_t>(random() >> 7);
 }
 
-void SessionState::compile(const StepShape& shape, CompiledHandler handler) {
+void SessionState::compile(const StepShape& shape, std::uint64_t call, CompiledHandler handler) {
   const std::string key = fmt::format("{}\n{}", version, key_of(shape));
   auto& slot = compilations[key];
   if (slot) {
     if (slot->done) return handler(std::shared_ptr<const CompiledStep>(slot->compiled));
-    slot->waiting.push_back(std::move(handler));
+    slot->waiting.push_back({call, std::move(handler)});
     return;
   }
   auto compilation = slot = std::make_shared<Compilation>();
-  compilation->waiting.push_back(std::move(handler));
+  compilation->waiting.push_back({call, std::move(handler)});
   compilation->compiled = std::make_shared<CompiledStep>();
   compilation->compiled->session_handle = handle;
   const auto& client = client_device();
@@ -121,7 +121,7 @@ void SessionState::registered(const std::shared_ptr<Compilation>& compilation) {
   if (!compilation->done) std::erase_if(compilations, [&](const auto& entry) { return entry.second == compilation; });
   auto waiting = std::move(compilation->waiting);
   compilation->waiting.clear();
-  for (auto& handler : waiting) {
+  for (auto& [call, handler] : waiting) {
     if (compilation->done) handler(std::shared_ptr<const CompiledStep>(compilation->compiled));
     else handler(compilation->status);
   }
@@ -153,7 +153,7 @@ Answer<wire::RunStepResponse> SessionState::run(Parcel<RunStepRequest>& request)
   shape.targets = request->targets;
   if (shape.fetches.empty() && shape.targets.empty()) return to_caf(invalid("Must specify at least one target to fetch or execute."));
   auto promise = self->make_response_promise<Parcel<RunStepResponse>>();
-  compile(shape, [this, request, promise](StatusOr<std::shared_ptr<const CompiledStep>> compiled) mutable {
+  compile(shape, request.call, [this, request, promise](StatusOr<std::shared_ptr<const CompiledStep>> compiled) mutable {
     if (!compiled.ok()) {
       promise.deliver(to_caf(compiled.status()));
       return;
@@ -175,7 +175,7 @@ Answer<wire::PartialRunSetupResponse> SessionState::set_up_partial(Asked<wire::P
   shape.feeds.assign(request->feed().begin(), request->feed().end());
   shape.fetches.assign(request->fetch().begin(), request->fetch().end());
   shape.targets.assign(request->target().begin(), request->target().end());
-  compile(shape, [this, shape, promise](StatusOr<std::shared_ptr<const CompiledStep>> compiled) mutable {
+  compile(shape, request.call, [this, shape, promise](StatusOr<std::shared_ptr<const CompiledStep>> compiled) mutable {
     if (!compiled.ok()) {
       promise.deliver(to_caf(compiled.status()));
       return;
@@ -233,7 +233,7 @@ Answer<wire::MakeCallableResponse> SessionState::make_callable(Asked<wire::MakeC
   if (Status status = ready_to_run(); !status.ok()) return to_caf(status);
   const StepShape shape = shape_of(request->options());
   auto promise = self->make_response_promise<Parcel<wire::MakeCallableResponse>>();
-  compile(shape, [this, request, promise](StatusOr<std::shared_ptr<const CompiledStep>> compiled) mutable {
+  compile(shape, request.call, [this, request, promise](StatusOr<std::shared_ptr<const CompiledStep>> compiled) mutable {
     if (!compiled.ok()) {
       promise.deliver(to_caf(compiled.status()));
       return;
@@ -264,7 +264,7 @@ Answer<wire::RunCallableResponse> SessionState::run_callable(Asked<wire::RunCall
     order->feeds.push_back({shape.feeds[static_cast<std::size_t>(i)], *std::move(tensor)});
   }
   auto promise = self->make_response_promise<Parcel<wire::RunCallableResponse>>();
-  compile(shape,
+  compile(shape, request.call,
           [this, order, fetches = shape.fetches, promise, call = request.call](StatusOr<std::shared_ptr<const CompiledStep>> compiled) mutable {
             if (!compiled.ok()) {
               promise.deliver(to_caf(compiled.status()));

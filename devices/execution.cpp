@@ -251,7 +251,7 @@ void Execution::finish_node(const Ready& ready, const PlanNode& p, Status status
   if (p.ref_output && !outputs[0].ref && !outputs[0].dead && !inputs.empty() && inputs[0].ref) outputs[0].ref = inputs[0].ref;
   for (std::size_t i = 0; i < outputs.size(); ++i)
     if (!outputs[i].tensor.valid() && !outputs[i].ref && !outputs[i].dead)
-      return fail(p, internal("Missing {}-th output from {{{{node {}}}}}", i, p.facts.name));
+      return end_with(internal("Missing {}-th output from {{{{node {}}}}}", i, p.facts.name));
   for (Value& v : inputs) v = Value();
   propagate(ready, p, outputs, false);
 }
@@ -261,6 +261,11 @@ void Execution::fail(const PlanNode& p, Status status) {
   // A text that names its node already, passed on by a Recv, gets the bare name of who passed it, as TensorFlow does.
   const bool passed_on = text_of(status).find("{{node ") != std::string::npos;
   status = append_text(status, passed_on ? fmt::format("\n\t [[{}]]", p.facts.name) : fmt::format("\n\t [[{{{{node {}}}}}]]", p.facts.name));
+  end_with(std::move(status));
+}
+
+void Execution::end_with(Status status) {
+  if (!status_.ok()) return;
   status_ = status;
   ready_.clear();
   if (cancellation) cancellation->cancel(as_derived(status));

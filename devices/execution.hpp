@@ -80,6 +80,7 @@ class Execution final : public Step, public StepHost, public std::enable_shared_
   Status steer(const PlanNode& p, std::span<Value> inputs, std::span<Value> outputs);
   void finish_node(const Ready& ready, const PlanNode& p, Status status, std::span<Value> inputs, std::span<Value> outputs);
   void fail(const PlanNode& p, Status status);
+  void end_with(Status status);
 
   void propagate(const Ready& ready, const PlanNode& p, std::span<Value> outputs, bool dead);
   void deliver(const PlanNode& from, Frame& frame, std::int64_t iteration, std::span<Value> outputs, bool dead);

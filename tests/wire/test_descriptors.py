@@ -217,8 +217,6 @@ def op_list(text, root):
 def without_prose(op):
     op.ClearField("summary")
     op.ClearField("description")
-    if op.HasField("deprecation"):
-        op.deprecation.ClearField("explanation")
     for part in (*op.input_arg, *op.output_arg, *op.attr):
         part.ClearField("description")
     for arg in (*op.input_arg, *op.output_arg):

@@ -24,6 +24,7 @@ def arguments():
     parser.add_argument("--details", type=int, default=3, metavar="N", help="disagreements shown for each op (default 3)")
     parser.add_argument("--refusals", action="store_true", help="list what TensorFlow refuses, to tell cases that were meant to have values")
     parser.add_argument("--open", metavar="FILE", help="a list of ops that are known to disagree still: only others fail the run")
+    parser.add_argument("--tolerate", type=int, default=0, metavar="N", help="with --open: so many other ops may disagree, since TensorFlow's own answers vary where it leaves memory unset")
     parser.add_argument("--times", action="store_true", help="say where the time went")
     return parser.parse_args()
 
@@ -60,7 +61,7 @@ def main():
     if args.gaps:
         bad = report.print_gaps(verdicts, kernels, set(args.ops)) or bad
     if args.open:
-        bad = report.print_news(verdicts, pathlib.Path(args.open))
+        bad = report.print_news(verdicts, pathlib.Path(args.open)) > args.tolerate
     if args.write_docs:
         report.write_docs(verdicts)
     sys.exit(1 if bad else 0)

@@ -1,7 +1,8 @@
 // Compilation of a graph to a plan.
 #include <troupe/devices/plan.hpp>
 
-#include <cstring>
+#include <troupe/messaging/hash64.hpp>
+
 #include <map>
 
 namespace troupe {
@@ -111,29 +112,6 @@ static Status as_refused_op(const Status& status) {
   return text.starts_with("No OpKernel was registered") ? make_status(Code::kInvalidArgument, text) : status;
 }
 
-std::uint64_t frame_hash(std::string_view text) {
-  constexpr std::uint64_t m = 0xc6a4a7935bd1e995;
-  constexpr int r = 47;
-  std::uint64_t h = 0xDECAFCAFFE ^ (text.size() * m);
-  while (text.size() >= 8) {
-    std::uint64_t k;
-    std::memcpy(&k, text.data(), 8);
-    k *= m;
-    k ^= k >> r;
-    k *= m;
-    h = (h ^ k) * m;
-    text.remove_prefix(8);
-  }
-  if (!text.empty()) {
-    std::uint64_t k = 0;
-    std::memcpy(&k, text.data(), text.size());
-    h = (h ^ k) * m;
-  }
-  h ^= h >> r;
-  h *= m;
-  return h ^ (h >> r);
-}
-
 std::uint64_t combine_hashes(std::uint64_t a, std::uint64_t b) { return a ^ (b + 0x9e3779b97f4a7800 + (a << 10) + (a >> 4)); }
 
 StatusOr<std::shared_ptr<const Plan>> Plan::compile(const Graph& graph, const Registry& registry, KernelCache& cache) {
@@ -187,7 +165,7 @@ Status Plan::assign_frames(const Graph& graph) {
         PlanFrame f;
         f.name = name;
         f.parent = frame;
-        f.name_hash = frame_hash(name);
+        f.name_hash = hash64(name);
         f.parallel_iterations = static_cast<int>(std::max<std::int64_t>(1, int_attr(node.def, "parallel_iterations")));
         frames_.push_back(std::move(f));
       }

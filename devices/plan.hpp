@@ -91,8 +91,7 @@ class Plan {
   LibraryPtr library_;
 };
 
-/// TensorFlow's 64-bit hash, from which frames get their numbers on the wire.
-std::uint64_t frame_hash(std::string_view text);
+/// How TensorFlow joins hashes: frames get their numbers on the wire from it.
 std::uint64_t combine_hashes(std::uint64_t a, std::uint64_t b);
 
 }  // namespace troupe

@@ -26,7 +26,7 @@ constexpr std::array rows{
     OptionRow{"grace", "SECONDS", "How long running steps may go on after SIGTERM or SIGINT", "0.5", &NodeOptions::grace},
     OptionRow{"log_level", "LEVEL", "trace, debug, info, warning, error or fatal; or 0 (info) to 3 (fatal)", "from TF_CPP_MIN_LOG_LEVEL, else info",
               &NodeOptions::log_level},
-    OptionRow{"spin_us", "MICROS", "How long a transport thread looks for work before it sleeps; 0 is not at all", "50", &NodeOptions::spin_us},
+    OptionRow{"spin_us", "MICROS", "How long a transport thread looks for work before it sleeps; 0 is not at all", "300", &NodeOptions::spin_us},
     OptionRow{"io_threads", "N", "Threads for files and name service", "2", &NodeOptions::io_threads},
     OptionRow{"compute_threads", "N", "Threads for kernels; 0 is one per core", "0", &NodeOptions::compute_threads},
 };

@@ -32,7 +32,7 @@ struct NodeOptions {
   std::optional<int> port;
   double grace = 0.5;
   std::string log_level;
-  int spin_us = 50;
+  int spin_us = 300;
   int io_threads = 2;
   int compute_threads = 0;
 };

@@ -37,7 +37,9 @@ wire::BundleHeaderProto bundle::header_of(int shards) {
 Status bundle::make_place_for(const std::string& prefix) {
   TRY(local_path(prefix).status());
   const std::string directory(directory_of(prefix));
-  return directory.empty() || file_exists(directory) ? absl::OkStatus() : make_directory(directory);
+  if (directory.empty() || file_exists(directory)) return absl::OkStatus();
+  const Status made = make_directory(directory);  // the writers of other shards make it at the same time
+  return absl::IsAlreadyExists(made) ? absl::OkStatus() : made;
 }
 
 Status bundle::write_index(const std::string& prefix, int shards, const std::map<std::string, wire::BundleEntryProto>& entries) {

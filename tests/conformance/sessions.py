@@ -209,4 +209,6 @@ class Node:
     def close(self):
         if self.process:
             self.process.terminate()
-            self.process.wait()
+            status = self.process.wait()
+            if status:  # a sanitizer's report at the end of the process is one of the reasons
+                raise RuntimeError(f"the node ended with status {status}")

@@ -4,11 +4,15 @@
 #include <troupe/actors/wire_codec.hpp>
 #include <troupe/messaging/reply_port.hpp>
 
+#include <algorithm>
 #include <array>
 #include <map>
 
 namespace troupe {
 namespace {
+
+/// What an answer may need on its way to the client.
+constexpr std::chrono::milliseconds longest_text_time{200};
 
 struct GatewayState;
 using Handler = void (*)(GatewayState&, const std::shared_ptr<ServerCall>&);
@@ -40,6 +44,12 @@ struct GatewayState {
     else self->send(worker, CancelCall{number, reason});
   }
 
+  /// Who waits for missing tasks is told which, before the client's own deadline leaves no room for a text.
+  void explain_in_time(const ServerCall& call, std::uint64_t number) {
+    if (const auto left = call.time_left())
+      self->delayed_send(self, *left - std::min(*left / 10, longest_text_time), CancelCall{number, deadline_exceeded("Deadline Exceeded")});
+  }
+
   template <class Service, class Request, class Response>
   void serve(const std::shared_ptr<ServerCall>& call) {
     auto decoded = decode<Request>(call->request);
@@ -53,6 +63,7 @@ struct GatewayState {
     call->on_cancelled = [this, alive = caf::actor_cast<Gateway>(self), number] {
       cancel(number, cancelled("The client has gone away or its deadline has passed."));
     };
+    if constexpr (std::is_same_v<Request, wire::CreateSessionRequest>) explain_in_time(*call, number);
     port->ask<Parcel<Response>>(
         of(static_cast<Service*>(nullptr)),
         [this, call, number, in_body](StatusOr<Parcel<Response>> reply) {
@@ -110,6 +121,7 @@ Gateway::behavior_type gateway(Gateway::stateful_pointer<GatewayState> self, Mas
   return {
       [=](const Incoming& message) { self->state.incoming(message); },
       [=](const Close& message) { self->state.close(message); },
+      [=](const CancelCall& message) { self->state.cancel(message.call, message.reason); },
   };
 }
 

@@ -21,7 +21,7 @@ struct Close {
   bool cancel_open = true;
 };
 
-using Gateway = caf::typed_actor<caf::reacts_to<Incoming>, caf::reacts_to<Close>>;
+using Gateway = caf::typed_actor<caf::reacts_to<Incoming>, caf::reacts_to<Close>, caf::reacts_to<CancelCall>>;
 
 Gateway spawn_gateway(caf::actor_system& system, Master master, Worker worker);
 

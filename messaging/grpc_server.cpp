@@ -60,6 +60,11 @@ class GrpcServer::Call final : public ServerCall {
   void reply(grpc::ByteBuffer response) override { finish(response, grpc::Status::OK); }
   void fail(const Status& status) override { finish({}, to_grpc(status)); }
   std::string peer() const override { return context_.peer(); }
+  std::optional<std::chrono::milliseconds> time_left() const override {
+    const auto deadline = context_.deadline();
+    if (deadline == std::chrono::system_clock::time_point::max()) return std::nullopt;
+    return std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::system_clock::now());
+  }
 
  private:
   struct Event final : LoopEvent {

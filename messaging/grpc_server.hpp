@@ -8,6 +8,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,8 @@ class ServerCall {
   virtual void fail(const Status& status) = 0;
   /// "ipv4:127.0.0.1:4711".
   virtual std::string peer() const = 0;
+  /// Until the client's deadline; nothing when it has none.
+  virtual std::optional<std::chrono::milliseconds> time_left() const = 0;
 
  protected:
   explicit ServerCall(int m) : method(m) {}

@@ -77,8 +77,8 @@ def test_a_missing_peer_is_named(tf1):
         try:
             session.run(tf1.no_op())
             raise AssertionError("there is no ps")
-        except tf1.errors.DeadlineExceededError:
-            pass
+        except tf1.errors.DeadlineExceededError as error:
+            assert "/job:ps/replica:0/task:0 does not answer: failed to connect" in error.message
         assert any("/job:ps/replica:0/task:0" in line for line in worker.log), worker.log
     finally:
         assert worker.stop() == 0

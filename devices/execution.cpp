@@ -1,11 +1,22 @@
 // Running of nodes: kernels here, on the pool, or waiting.
 #include <troupe/devices/execution.hpp>
 
-#include <troupe/devices/execution_state.hpp>
 #include <troupe/messaging/wall_clock.hpp>
 #include <troupe/ops/resources/variable.hpp>
 
+#include <optional>
+
 namespace troupe {
+
+/// A kernel that has not answered yet, with what it works on.
+struct Execution::Waiting {
+  Ready ready;
+  std::vector<Value> inputs, outputs;
+  std::optional<Call> call;
+  std::int64_t started = 0;
+  std::size_t place = 0;
+};
+
 namespace {
 
 /// Exceptions of libraries and of the allocator end here.
@@ -28,11 +39,13 @@ Execution::~Execution() = default;
 void Execution::run(Finished finished) {
   finished_ = std::move(finished);
   results_.resize(static_cast<std::size_t>(plan_->results()));
-  root_ = std::make_unique<Frame>();
-  root_->info = &plan_->frames()[0];
-  root_->start_iteration();
-  root_->iterations.front()->active = static_cast<int>(plan_->roots().size());
-  for (int node : plan_->roots()) ready_.push_back({node, root_.get(), 0, false});
+  outputs_.resize(static_cast<std::size_t>(plan_->most_outputs()));
+  root_.info = &plan_->frames()[0];
+  Iteration& all = start_iteration(root_);
+  all.active = static_cast<int>(plan_->roots().size());
+  for (int node : plan_->roots()) ready_.push({&all, node, false});
+  if (stats_)
+    for (const NodeFacts& constant : plan_->bound()) note(constant, now_micros());
   loop();
 }
 
@@ -41,14 +54,16 @@ void Execution::loop() {
   looping_ = true;
   auto alive = shared_from_this();
   while (!ready_.empty()) {
-    const Ready next = ready_.front();
-    ready_.pop_front();
-    process(next);
+    process(ready_.pop());
     if (!status_.ok()) ready_.clear();
   }
   looping_ = false;
   // Kernels on other threads cannot be called back; a run that has failed does not wait for them.
   if ((under_way_ == 0 || (!status_.ok() && under_way_ == elsewhere_)) && finished_) {
+    if (status_.ok()) {
+      plan_->spares().give(0, std::move(root_.iterations.front()));
+      root_.iterations.clear();
+    }
     auto finished = std::move(finished_);
     finished_ = nullptr;
     finished(status_);
@@ -72,13 +87,10 @@ std::vector<std::string> Execution::waiting() const {
 
 void Execution::process(const Ready& ready) {
   const PlanNode& p = plan_->node(ready.node);
-  Iteration& iteration = at(*ready.frame, ready.iteration);
-  std::span<Value> inputs(iteration.slots.data() + p.slots, static_cast<std::size_t>(p.inputs));
-  if (ready.dead && p.transfer)
+  std::span<Value> inputs(ready.at->slots.data() + p.slots, static_cast<std::size_t>(p.inputs));
+  if (ready.dead) {
+    if (!p.transfer) return pass_dead(ready, p, inputs);
     for (Value& v : inputs) v.dead = true;
-  if (ready.dead && !p.transfer) {
-    for (Value& v : inputs) v = Value();
-    return propagate(ready, p, {}, true);
   }
   if (p.any_ref_source)
     if (Status status = fetch_references(p, inputs); !status.ok()) return fail(p, std::move(status));
@@ -88,6 +100,11 @@ void Execution::process(const Ready& ready) {
     if (worth_a_hand_off(p, inputs)) return run_elsewhere(ready, p, inputs);
   }
   run_here(ready, p, inputs);
+}
+
+void Execution::pass_dead(const Ready& ready, const PlanNode& p, std::span<Value> inputs) {
+  clear_inputs(p, *ready.at->frame->info, inputs);
+  propagate(ready, p, {}, true);
 }
 
 Status Execution::fetch_references(const PlanNode& p, std::span<Value> inputs) {
@@ -112,18 +129,17 @@ bool Execution::worth_a_hand_off(const PlanNode& p, std::span<Value> inputs) con
 
 void Execution::run_here(const Ready& ready, const PlanNode& p, std::span<Value> inputs) {
   const std::int64_t started = stats_ ? now_micros() : 0;
-  outputs_.resize(static_cast<std::size_t>(p.outputs));
-  std::span<Value> outputs(outputs_);
+  std::span<Value> outputs(outputs_.data(), static_cast<std::size_t>(p.outputs));
   Status status;
   if (p.flow != Flow::kernel) {
     status = steer(p, inputs, outputs);
   } else {
-    Call call(p.facts, inputs, outputs, *this, Tag{ready.frame->id, ready.iteration});
+    Call call(p.facts, inputs, outputs, *this, Tag{ready.at->frame->id, ready.at->number});
     status = run_kernel(*p.kernel, call);
   }
-  if (stats_) note(p, started);
+  if (stats_) note(p.facts, started);
   finish_node(ready, p, std::move(status), inputs, outputs);
-  outputs_.clear();
+  for (Value& v : outputs) v.reset();
 }
 
 Execution::Waiting* Execution::hold(const Ready& ready, const PlanNode& p, std::span<Value> inputs) {
@@ -131,9 +147,9 @@ Execution::Waiting* Execution::hold(const Ready& ready, const PlanNode& p, std::
   Waiting* w = owned.get();
   w->ready = ready;
   w->inputs.assign(std::make_move_iterator(inputs.begin()), std::make_move_iterator(inputs.end()));
-  for (Value& v : inputs) v = Value();
+  clear_inputs(p, *ready.at->frame->info, inputs);
   w->outputs.resize(static_cast<std::size_t>(p.outputs));
-  w->call.emplace(p.facts, std::span<Value>(w->inputs), std::span<Value>(w->outputs), *this, Tag{ready.frame->id, ready.iteration});
+  w->call.emplace(p.facts, std::span<Value>(w->inputs), std::span<Value>(w->outputs), *this, Tag{ready.at->frame->id, ready.at->number});
   w->started = stats_ ? now_micros() : 0;
   w->place = waiting_.size();
   waiting_.push_back(std::move(owned));
@@ -188,21 +204,22 @@ void Execution::complete(Waiting* waiting, Status status) {
   waiting_.pop_back();
   --under_way_;
   const PlanNode& p = plan_->node(owned->ready.node);
-  if (stats_) note(p, owned->started);
+  if (stats_) note(p.facts, owned->started);
   // After a failure the frames may be gone from the list of the living; only the count matters then.
   if (status_.ok()) finish_node(owned->ready, p, std::move(status), owned->inputs, owned->outputs);
   if (!status_.ok()) ready_.clear();
   loop();
 }
 
-void Execution::note(const PlanNode& p, std::int64_t started) {
+void Execution::note(const NodeFacts& node, std::int64_t started) {
   auto* s = stats_->add_node_stats();
-  s->set_node_name(p.facts.name);
+  s->set_node_name(node.name);
   s->set_all_start_micros(started);
   s->set_all_end_rel_micros(std::max<std::int64_t>(1, now_micros() - started));
-  s->set_timeline_label(fmt::format("{} = {}()", p.facts.name, p.facts.op));
+  s->set_timeline_label(fmt::format("{} = {}()", node.name, node.op));
 }
 
+/// Moves where it may: a constant that is always there comes back to its slot when the node is done.
 Status Execution::steer(const PlanNode& p, std::span<Value> inputs, std::span<Value> outputs) {
   switch (p.flow) {
     case Flow::switch_: {
@@ -236,7 +253,7 @@ Status Execution::steer(const PlanNode& p, std::span<Value> inputs, std::span<Va
     case Flow::argument:
       if (static_cast<std::size_t>(p.index) >= arguments_.size())
         return invalid("Function got {} arguments, but wants one at {}", arguments_.size(), p.index);
-      outputs[0] = arguments_[static_cast<std::size_t>(p.index)];
+      outputs[0] = std::move(arguments_[static_cast<std::size_t>(p.index)]);
       break;
     case Flow::result: results_[static_cast<std::size_t>(p.index)] = std::move(inputs[0].tensor); break;
     case Flow::no_op:
@@ -250,9 +267,8 @@ void Execution::finish_node(const Ready& ready, const PlanNode& p, Status status
   if (!status.ok()) return fail(p, std::move(status));
   if (p.ref_output && !outputs[0].ref && !outputs[0].dead && !inputs.empty() && inputs[0].ref) outputs[0].ref = inputs[0].ref;
   for (std::size_t i = 0; i < outputs.size(); ++i)
-    if (!outputs[i].tensor.valid() && !outputs[i].ref && !outputs[i].dead)
-      return end_with(internal("Missing {}-th output from {{{{node {}}}}}", i, p.facts.name));
-  for (Value& v : inputs) v = Value();
+    if (outputs[i].empty()) return end_with(internal("Missing {}-th output from {{{{node {}}}}}", i, p.facts.name));
+  clear_inputs(p, *ready.at->frame->info, inputs);
   propagate(ready, p, outputs, false);
 }
 

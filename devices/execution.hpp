@@ -2,11 +2,12 @@
 #pragma once
 
 #include <troupe/wire/step_stats.pb.h>
+#include <troupe/devices/frame.hpp>
 #include <troupe/devices/plan.hpp>
+#include <troupe/devices/ready_queue.hpp>
 #include <troupe/ops/step.hpp>
 #include <troupe/ops/step_host.hpp>
 
-#include <deque>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -59,18 +60,16 @@ class Execution final : public Step, public StepHost, public std::enable_shared_
   const Plan& plan() const { return *plan_; }
 
  private:
-  struct Frame;
-  struct Iteration;
   struct Ready {
+    Iteration* at;  // lives at least as long as one of its nodes is ready or under way
     int node;
-    Frame* frame;
-    std::int64_t iteration;
     bool dead;
   };
   struct Waiting;
 
   void loop();
   void process(const Ready& ready);
+  void pass_dead(const Ready& ready, const PlanNode& p, std::span<Value> inputs);
   Status fetch_references(const PlanNode& p, std::span<Value> inputs);
   bool worth_a_hand_off(const PlanNode& p, std::span<Value> inputs) const;
   void run_here(const Ready& ready, const PlanNode& p, std::span<Value> inputs);
@@ -83,17 +82,19 @@ class Execution final : public Step, public StepHost, public std::enable_shared_
   void end_with(Status status);
 
   void propagate(const Ready& ready, const PlanNode& p, std::span<Value> outputs, bool dead);
-  void deliver(const PlanNode& from, Frame& frame, std::int64_t iteration, std::span<Value> outputs, bool dead);
+  void deliver(const PlanNode& from, Iteration& to, std::span<Value> outputs, bool dead);
+  void deliver_to_merge(const PlanNode& from, const PlanEdge& edge, Iteration& to, Value* value, bool dead);
   void enter(const Ready& ready, const PlanNode& p, std::span<Value> outputs, bool dead);
   void next_iteration(const Ready& ready, const PlanNode& p, std::span<Value> outputs);
+  Frame& start_frame(Iteration& from, int index);
+  Iteration& start_iteration(Frame& frame);
   void grow(Frame& frame);
-  void node_done(Frame& frame, std::int64_t iteration);
+  void node_done(Iteration& iteration);
   void settle(Frame& frame);
   void end_frame(Frame& frame);
   void start_next(Frame& frame);
-  Iteration& at(Frame& frame, std::int64_t iteration);
   Waiting* hold(const Ready& ready, const PlanNode& p, std::span<Value> inputs);
-  void note(const PlanNode& p, std::int64_t started);
+  void note(const NodeFacts& node, std::int64_t started);
 
   std::shared_ptr<const Plan> plan_;
   Hands hands_;
@@ -104,9 +105,9 @@ class Execution final : public Step, public StepHost, public std::enable_shared_
   std::vector<Tensor> arguments_, results_;
   wire::DeviceStepStats* stats_ = nullptr;
 
-  std::deque<Ready> ready_;
-  std::unique_ptr<Frame> root_;
-  std::vector<std::unique_ptr<Frame>> frames_, retired_;
+  ReadyQueue<Ready> ready_;
+  Frame root_;
+  std::vector<std::unique_ptr<Frame>> frames_, ended_;  // ended ones serve again
   std::vector<std::unique_ptr<Waiting>> waiting_;
   std::vector<Value> outputs_;  // of the node that runs here now
   int under_way_ = 0;           // kernels that have not answered

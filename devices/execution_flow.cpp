@@ -1,138 +1,150 @@
 // Propagation of values through edges, frames and iterations.
 #include <troupe/devices/execution.hpp>
 
-#include <troupe/devices/execution_state.hpp>
-
 #include <algorithm>
 
 namespace troupe {
 
-Execution::Iteration& Execution::at(Frame& frame, std::int64_t iteration) {
-  return *frame.iterations[static_cast<std::size_t>(iteration - frame.first)];
-}
-
 void Execution::propagate(const Ready& ready, const PlanNode& p, std::span<Value> outputs, bool dead) {
-  Frame& frame = *ready.frame;
+  Iteration& at = *ready.at;
   switch (p.flow) {
     case Flow::enter: enter(ready, p, outputs, dead); break;
     case Flow::exit:
-      if (!dead) deliver(p, *frame.parent, frame.parent_iteration, outputs, false);
-      else if (ready.iteration == frame.newest()) frame.dead_exits.push_back(ready.node);
+      if (!dead) deliver(p, *at.frame->entered_from, outputs, false);
+      else if (at.number == at.frame->newest()) at.frame->dead_exits.push_back(ready.node);
       break;
     case Flow::next_iteration:
       if (!dead) next_iteration(ready, p, outputs);
       break;
-    default: deliver(p, frame, ready.iteration, outputs, dead);
+    default: deliver(p, at, outputs, dead);
   }
-  node_done(frame, ready.iteration);
+  node_done(at);
 }
 
-void Execution::deliver(const PlanNode& from, Frame& frame, std::int64_t iteration, std::span<Value> outputs, bool dead) {
-  Iteration& it = at(frame, iteration);
-  for (int e = from.edges_begin; e < from.edges_end; ++e) {
-    const PlanEdge& edge = plan_->edges()[static_cast<std::size_t>(e)];
-    const PlanNode& to = plan_->node(edge.node);
-    NodeState& state = it.states[static_cast<std::size_t>(to.local)];
-    const bool control = edge.output < 0;
-    const bool edge_dead = dead || (!control && outputs[static_cast<std::size_t>(edge.output)].dead);
-    auto store = [&] {
-      Value& value = outputs[static_cast<std::size_t>(edge.output)];
-      Value& slot = it.slots[static_cast<std::size_t>(to.slots + edge.slot)];
-      if (edge.last) slot = std::move(value);
-      else slot = value;
-    };
-    bool is_ready = false, is_dead = false;
-    if (to.flow == Flow::merge) {
-      if (control) {
-        state.pending -= 2;
-        is_dead = state.dead == to.inputs;
-        is_ready = state.pending == 0 || (state.pending == 1 && is_dead);
-      } else if (!edge_dead) {
-        if (state.pending & 1) {
-          store();
-          is_ready = --state.pending == 0;
-        }
-      } else {
-        ++state.dead;
-        // A loop on the branch not taken: its Merge will never hear from NextIteration.
-        is_dead = state.dead == to.inputs || from.flow == Flow::enter;
-        is_ready = state.pending == 1 && is_dead;
-      }
-    } else {
-      if (edge_dead) ++state.dead;
-      else if (!control) store();
-      is_ready = --state.pending == 0;
-      is_dead = state.dead > 0 && to.flow != Flow::trigger;
+void Execution::deliver(const PlanNode& from, Iteration& to, std::span<Value> outputs, bool dead) {
+  const PlanEdge* const end = plan_->edges().data() + from.edges_end;
+  for (const PlanEdge* edge = plan_->edges().data() + from.edges_begin; edge != end; ++edge) {
+    Value* value = dead || edge->output < 0 ? nullptr : &outputs[static_cast<std::size_t>(edge->output)];
+    const bool edge_dead = dead || (value && value->dead);
+    if (edge->merge) {
+      deliver_to_merge(from, *edge, to, value, edge_dead);
+      continue;
     }
-    if (!is_ready) continue;
-    ++it.active;
-    ready_.push_back({edge.node, &frame, iteration, is_dead});
+    NodeState& state = to.states[static_cast<std::size_t>(edge->local)];
+    if (edge_dead) {
+      ++state.dead;
+    } else if (value) {
+      Value& slot = to.slots[static_cast<std::size_t>(edge->slot)];
+      if (edge->last) slot = std::move(*value);
+      else slot = *value;
+    }
+    if (--state.pending != 0) continue;
+    ++to.active;
+    ready_.push({&to, edge->node, state.dead > 0 && !edge->trigger});
   }
+}
+
+void Execution::deliver_to_merge(const PlanNode& from, const PlanEdge& edge, Iteration& to, Value* value, bool dead) {
+  NodeState& state = to.states[static_cast<std::size_t>(edge.local)];
+  const int inputs = plan_->node(edge.node).inputs;
+  bool is_ready = false, is_dead = false;
+  if (edge.output < 0) {
+    state.pending -= 2;
+    is_dead = state.dead == inputs;
+    is_ready = state.pending == 0 || (state.pending == 1 && is_dead);
+  } else if (!dead) {
+    if (state.pending & 1) {
+      Value& slot = to.slots[static_cast<std::size_t>(edge.slot)];
+      if (edge.last) slot = std::move(*value);
+      else slot = *value;
+      is_ready = --state.pending == 0;
+    }
+  } else {
+    ++state.dead;
+    // A loop on the branch not taken: its Merge will never hear from NextIteration.
+    is_dead = state.dead == inputs || from.flow == Flow::enter;
+    is_ready = state.pending == 1 && is_dead;
+  }
+  if (!is_ready) return;
+  ++to.active;
+  ready_.push({&to, edge.node, is_dead});
+}
+
+Frame& Execution::start_frame(Iteration& from, int index) {
+  if (ended_.empty()) ended_.push_back(std::make_unique<Frame>());
+  frames_.push_back(std::move(ended_.back()));
+  ended_.pop_back();
+  Frame& frame = *frames_.back();
+  frame.info = &plan_->frames()[static_cast<std::size_t>(index)];
+  frame.index = index;
+  frame.entered_from = &from;
+  frame.id = combine_hashes(from.frame->id, combine_hashes(static_cast<std::uint64_t>(from.number), frame.info->name_hash));
+  frame.enters_left = frame.info->enters;
+  frame.first = 0;
+  from.children.push_back(&frame);
+  start_iteration(frame);
+  return frame;
+}
+
+Iteration& Execution::start_iteration(Frame& frame) {
+  frame.iterations.push_back(plan_->spares().take(frame.index));
+  Iteration& started = *frame.iterations.back();
+  started.frame = &frame;
+  started.number = frame.newest();
+  return started;
 }
 
 void Execution::enter(const Ready& ready, const PlanNode& p, std::span<Value> outputs, bool dead) {
-  Iteration& from = at(*ready.frame, ready.iteration);
+  Iteration& from = *ready.at;
   auto known = std::find_if(from.children.begin(), from.children.end(), [&](Frame* f) { return f->index == p.child_frame; });
-  Frame* child = known == from.children.end() ? nullptr : *known;
-  if (!child) {
-    auto made = std::make_unique<Frame>();
-    child = made.get();
-    child->info = &plan_->frames()[static_cast<std::size_t>(p.child_frame)];
-    child->index = p.child_frame;
-    child->parent = ready.frame;
-    child->parent_iteration = ready.iteration;
-    child->id = combine_hashes(ready.frame->id, combine_hashes(static_cast<std::uint64_t>(ready.iteration), child->info->name_hash));
-    child->enters_left = child->info->enters;
-    child->start_iteration();
-    from.children.push_back(child);
-    frames_.push_back(std::move(made));
-  }
-  --child->enters_left;
+  Frame& child = known == from.children.end() ? start_frame(from, p.child_frame) : **known;
+  --child.enters_left;
   if (p.constant && !dead) {
-    child->invariants.emplace_back(ready.node, outputs[0]);
-    for (std::int64_t i = child->first; i <= child->newest(); ++i) {
+    child.invariants.emplace_back(ready.node, outputs[0]);
+    for (auto& iteration : child.iterations) {
       Value copy = outputs[0];
-      deliver(p, *child, i, std::span<Value>(&copy, 1), false);
+      deliver(p, *iteration, std::span<Value>(&copy, 1), false);
     }
-  } else if (child->first == 0) {
-    deliver(p, *child, 0, outputs, dead);
+  } else if (child.first == 0) {
+    deliver(p, child.at(0), outputs, dead);
   }
-  settle(*child);
+  settle(child);
 }
 
 void Execution::next_iteration(const Ready& ready, const PlanNode& p, std::span<Value> outputs) {
-  Frame& frame = *ready.frame;
-  if (ready.iteration == frame.newest()) {
+  Frame& frame = *ready.at->frame;
+  if (ready.at->number == frame.newest()) {
     if (static_cast<int>(frame.iterations.size()) >= frame.info->parallel_iterations) {
       frame.next_roots.emplace_back(ready.node, std::move(outputs[0]));
       return;
     }
     grow(frame);
   }
-  deliver(p, frame, ready.iteration + 1, outputs, false);
+  deliver(p, frame.at(ready.at->number + 1), outputs, false);
 }
 
 void Execution::grow(Frame& frame) {
-  frame.start_iteration();
+  Iteration& fresh = start_iteration(frame);
   frame.dead_exits.clear();
   for (auto& [node, value] : frame.invariants) {
     Value copy = value;
-    deliver(plan_->node(node), frame, frame.newest(), std::span<Value>(&copy, 1), false);
+    deliver(plan_->node(node), fresh, std::span<Value>(&copy, 1), false);
   }
 }
 
-void Execution::node_done(Frame& frame, std::int64_t iteration) {
-  --at(frame, iteration).active;
-  if (frame.parent) settle(frame);
+void Execution::node_done(Iteration& iteration) {
+  ++iteration.done;
+  if (--iteration.active == 0 && iteration.frame->entered_from) settle(*iteration.frame);
 }
 
 void Execution::settle(Frame& frame) {
-  if (!frame.parent) return;
+  if (!frame.entered_from) return;
   while (!frame.iterations.empty()) {
     Iteration& oldest = *frame.iterations.front();
     if (oldest.active > 0 || !oldest.children.empty() || (frame.first == 0 && frame.enters_left > 0)) break;
     // With a limit of one iteration at a time the next must begin before the last goes.
     if (frame.iterations.size() == 1) start_next(frame);
+    plan_->spares().give(frame.index, std::move(frame.iterations.front()));
     frame.iterations.pop_front();
     ++frame.first;
     start_next(frame);
@@ -145,20 +157,20 @@ void Execution::start_next(Frame& frame) {
   auto roots = std::move(frame.next_roots);
   frame.next_roots.clear();
   grow(frame);
-  for (auto& [node, value] : roots) deliver(plan_->node(node), frame, frame.newest(), std::span<Value>(&value, 1), false);
+  for (auto& [node, value] : roots) deliver(plan_->node(node), *frame.iterations.back(), std::span<Value>(&value, 1), false);
 }
 
 void Execution::end_frame(Frame& frame) {
-  Frame& parent = *frame.parent;
-  const std::int64_t iteration = frame.parent_iteration;
-  for (int node : frame.dead_exits) deliver(plan_->node(node), parent, iteration, {}, true);
-  std::erase(at(parent, iteration).children, &frame);
+  Iteration& from = *frame.entered_from;
+  for (int node : frame.dead_exits) deliver(plan_->node(node), from, {}, true);
+  std::erase(from.children, &frame);
   auto self = std::find_if(frames_.begin(), frames_.end(), [&](const auto& f) { return f.get() == &frame; });
-  // The caller may still be looking at the frame: it goes when the run does, but holds nothing any more.
-  (*self)->invariants.clear();
-  retired_.push_back(std::move(*self));
+  frame.invariants.clear();
+  frame.next_roots.clear();
+  frame.dead_exits.clear();
+  ended_.push_back(std::move(*self));
   frames_.erase(self);
-  settle(parent);
+  settle(*from.frame);
 }
 
 }  // namespace troupe

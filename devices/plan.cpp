@@ -1,9 +1,8 @@
 // Compilation of a graph to a plan.
 #include <troupe/devices/plan.hpp>
 
-#include <troupe/messaging/hash64.hpp>
-
-#include <map>
+#include <troupe/devices/constants.hpp>
+#include <troupe/devices/frame.hpp>
 
 namespace troupe {
 namespace {
@@ -34,11 +33,6 @@ Flow flow_of(const std::string& op) {
 
 bool is_transfer(const std::string& op) { return op == "_Send" || op == "_Recv" || op == "_HostSend" || op == "_HostRecv"; }
 
-std::int64_t int_attr(const wire::NodeDef& def, const char* name) {
-  auto found = def.attr().find(name);
-  return found == def.attr().end() ? 0 : found->second.i();
-}
-
 StatusOr<std::shared_ptr<Kernel>> kernel_for(const Node& node, const Registry& registry, KernelCache& cache) {
   if (node.op->is_stateful())
     if (auto found = cache.find(node.name()); found != cache.end()) return found->second;
@@ -58,11 +52,11 @@ PlanNode describe(const Node& node) {
   p.allows_uninitialized = node.op->allows_uninitialized_input();
   p.inputs = static_cast<int>(node.inputs.size());
   p.outputs = static_cast<int>(node.signature.outputs.size());
-  p.controls = static_cast<int>(node.controls.size());
   for (int i = 0; i < p.inputs && i < 64; ++i)
     if (is_ref(node.signature.inputs[static_cast<std::size_t>(i)])) p.ref_inputs |= std::uint64_t{1} << i;
   p.ref_output = p.outputs > 0 && is_ref(node.signature.outputs[0]);
-  p.index = static_cast<int>(int_attr(node.def, "index"));
+  auto index = node.def.attr().find("index");
+  p.index = index == node.def.attr().end() ? 0 : static_cast<int>(index->second.i());
   auto constant = node.def.attr().find("is_constant");
   p.constant = constant != node.def.attr().end() && constant->second.b();
   return p;
@@ -104,20 +98,33 @@ void pass_references_on(std::vector<PlanNode>& nodes, const std::vector<PlanEdge
   }
 }
 
-}  // namespace
-
 /// TensorFlow calls a graph invalid when there is no kernel for a node, and unimplemented what a kernel leaves out.
-static Status as_refused_op(const Status& status) {
+Status as_refused_op(const Status& status) {
   const std::string text = text_of(status);
   return text.starts_with("No OpKernel was registered") ? make_status(Code::kInvalidArgument, text) : status;
 }
 
-std::uint64_t combine_hashes(std::uint64_t a, std::uint64_t b) { return a ^ (b + 0x9e3779b97f4a7800 + (a << 10) + (a >> 4)); }
+}  // namespace
+
+Plan::Plan() = default;
+Plan::~Plan() = default;
 
 StatusOr<std::shared_ptr<const Plan>> Plan::compile(const Graph& graph, const Registry& registry, KernelCache& cache) {
   auto plan = std::make_shared<Plan>();
   plan->library_ = graph.library();
-  plan->nodes_.reserve(graph.nodes().size());
+  TRY(plan->add_nodes(graph, registry, cache));
+  TRY_ASSIGN(const Constants constants, Constants::find(graph, plan->nodes_));
+  plan->drop_bound(constants);
+  TRY(plan->assign_frames(graph, constants));
+  plan->lay_out_slots(graph, constants);
+  plan->lay_out_edges(graph, constants);
+  pass_references_on(plan->nodes_, plan->edges_);
+  plan->spares_ = std::make_unique<Spares>(plan->frames_);
+  return std::shared_ptr<const Plan>(std::move(plan));
+}
+
+Status Plan::add_nodes(const Graph& graph, const Registry& registry, KernelCache& cache) {
+  nodes_.reserve(graph.nodes().size());
   for (const Node& node : graph.nodes()) {
     PlanNode p = describe(node);
     for (const Edge& e : node.inputs) p.any_ref_source |= is_ref(graph.node(e.node).signature.outputs[static_cast<std::size_t>(e.output)]);
@@ -128,88 +135,24 @@ StatusOr<std::shared_ptr<const Plan>> Plan::compile(const Graph& graph, const Re
       else if (kernel.status().code() == Code::kUnimplemented) p.missing = as_refused_op(kernel.status());
       else return append_text(kernel.status(), fmt::format("\n\t [[{{{{node {}}}}}]]", node.name()));
     }
-    if (p.flow == Flow::argument) plan->arguments_ = std::max(plan->arguments_, p.index + 1);
-    if (p.flow == Flow::result) plan->results_ = std::max(plan->results_, p.index + 1);
-    plan->nodes_.push_back(std::move(p));
-  }
-  TRY(plan->assign_frames(graph));
-  plan->lay_out_slots();
-  plan->lay_out_edges(graph);
-  pass_references_on(plan->nodes_, plan->edges_);
-  return std::shared_ptr<const Plan>(std::move(plan));
-}
-
-Status Plan::assign_frames(const Graph& graph) {
-  frames_.push_back(PlanFrame{});
-  std::map<std::pair<int, std::string>, int> known;
-  TRY_ASSIGN(const auto order, graph.topological_order());
-  std::vector<int> frame_of_outputs(nodes_.size(), 0);
-  for (int i : order) {
-    PlanNode& p = nodes_[static_cast<std::size_t>(i)];
-    const Node& node = graph.node(i);
-    int frame = 0;
-    auto consider = [&](int source) {
-      if (nodes_[static_cast<std::size_t>(source)].flow == Flow::next_iteration) return;
-      frame = std::max(frame, frame_of_outputs[static_cast<std::size_t>(source)]);
-    };
-    for (const Edge& e : node.inputs) consider(e.node);
-    for (int c : node.controls) consider(c);
-    p.frame = frame;
-    frame_of_outputs[static_cast<std::size_t>(i)] = frame;
-    if (p.flow == Flow::exit) {
-      frame_of_outputs[static_cast<std::size_t>(i)] = frames_[static_cast<std::size_t>(frame)].parent;
-    } else if (p.flow == Flow::enter) {
-      const std::string& name = node.def.attr().at("frame_name").s();
-      auto [at, fresh] = known.try_emplace({frame, name}, static_cast<int>(frames_.size()));
-      if (fresh) {
-        PlanFrame f;
-        f.name = name;
-        f.parent = frame;
-        f.name_hash = hash64(name);
-        f.parallel_iterations = static_cast<int>(std::max<std::int64_t>(1, int_attr(node.def, "parallel_iterations")));
-        frames_.push_back(std::move(f));
-      }
-      p.child_frame = at->second;
-      frames_[static_cast<std::size_t>(at->second)].enters += 1;
-      frame_of_outputs[static_cast<std::size_t>(i)] = at->second;
-    }
+    if (p.flow == Flow::argument) arguments_ = std::max(arguments_, p.index + 1);
+    if (p.flow == Flow::result) results_ = std::max(results_, p.index + 1);
+    most_outputs_ = std::max(most_outputs_, p.outputs);
+    nodes_.push_back(std::move(p));
   }
   return absl::OkStatus();
 }
 
-void Plan::lay_out_slots() {
+void Plan::drop_bound(const Constants& constants) {
+  std::vector<PlanNode> kept;
+  kept.reserve(nodes_.size());
   for (int i = 0; i < static_cast<int>(nodes_.size()); ++i) {
     PlanNode& p = nodes_[static_cast<std::size_t>(i)];
-    PlanFrame& f = frames_[static_cast<std::size_t>(p.frame)];
-    p.local = f.nodes++;
-    p.slots = f.slots;
-    f.slots += p.inputs;
-    f.initial.push_back({p.flow == Flow::merge ? 1 + 2 * p.controls : p.inputs + p.controls, 0});
-    if (p.inputs == 0 && p.controls == 0) roots_.push_back(i);
+    places_.push_back(constants.bound(i) ? -1 : static_cast<int>(kept.size()));
+    if (constants.bound(i)) bound_.push_back(std::move(p.facts));
+    else kept.push_back(std::move(p));
   }
-}
-
-void Plan::lay_out_edges(const Graph& graph) {
-  std::vector<std::vector<PlanEdge>> out(nodes_.size());
-  for (int i = 0; i < graph.size(); ++i) {
-    const Node& node = graph.node(i);
-    for (int k = 0; k < static_cast<int>(node.inputs.size()); ++k) {
-      const Edge& e = node.inputs[static_cast<std::size_t>(k)];
-      out[static_cast<std::size_t>(e.node)].push_back({e.output, i, k, false});
-    }
-    for (int c : node.controls) out[static_cast<std::size_t>(c)].push_back({-1, i, 0, false});
-  }
-  for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    std::vector<bool> seen(static_cast<std::size_t>(nodes_[i].outputs), false);
-    for (auto edge = out[i].rbegin(); edge != out[i].rend(); ++edge) {
-      if (edge->output < 0) continue;
-      edge->last = !seen[static_cast<std::size_t>(edge->output)];
-      seen[static_cast<std::size_t>(edge->output)] = true;
-    }
-    nodes_[i].edges_begin = static_cast<int>(edges_.size());
-    edges_.insert(edges_.end(), out[i].begin(), out[i].end());
-    nodes_[i].edges_end = static_cast<int>(edges_.size());
-  }
+  nodes_ = std::move(kept);
 }
 
 }  // namespace troupe

@@ -12,6 +12,9 @@
 
 namespace troupe {
 
+class Constants;
+class Spares;
+
 /// Kernels that keep state live as long as their session, whatever plans mention their node.
 using KernelCache = std::unordered_map<std::string, std::shared_ptr<Kernel>>;
 
@@ -21,8 +24,11 @@ enum class Flow : std::uint8_t { kernel, no_op, switch_, switch_n, merge, enter,
 struct PlanEdge {
   int output;  // -1: control
   int node;
-  int slot;   // input of the node
-  bool last;  // no later edge carries this output: the value may move
+  int local;         // the node's place among those of its frame
+  int slot;          // where the value goes among the slots of that frame
+  bool last : 1;     // no later edge carries this output: the value may move
+  bool merge : 1;    // the node is a Merge
+  bool trigger : 1;  // the node runs whatever died before it
 };
 
 /// What a node still waits for. A Merge counts its control inputs twice and keeps bit 0 until a live value came.
@@ -32,25 +38,31 @@ struct NodeState {
 };
 
 struct PlanNode {
-  NodeFacts facts;
   std::shared_ptr<Kernel> kernel;  // null where the flow is the executor's own, or where no kernel exists
-  Status missing;                  // why there is no kernel; given when a step needs the node
+  int slots = 0;                   // where its inputs begin in its frame's slots
+  int inputs = 0, outputs = 0;
+  int edges_begin = 0, edges_end = 0;
   Flow flow = Flow::kernel;
   bool transfer = false;  // Send and Recv see dead inputs
   bool allows_uninitialized = false;
-  int frame = 0;  // static frame; 0 is the root
-  int local = 0;  // place among the nodes of its frame
-  int slots = 0;  // where its inputs begin in its frame's slots
-  int inputs = 0, outputs = 0, controls = 0;
-  int edges_begin = 0, edges_end = 0;
-  std::uint64_t ref_inputs = 0;  // bit i: input i wants the reference itself (the first 64 inputs)
   bool ref_output = false;
-  bool any_ref_source = false;  // some producer of an input may hand over a reference
-  // Enter
-  int child_frame = 0;
-  bool constant = false;
-  // argument, result
-  int index = 0;
+  bool any_ref_source = false;   // some producer of an input may hand over a reference
+  bool constant = false;         // Enter: the same in all iterations
+  std::uint64_t presets = 0;     // bit i: input i is a constant that is always in its slot
+  std::uint64_t ref_inputs = 0;  // bit i: input i wants the reference itself (the first 64 inputs)
+  int frame = 0;                 // static frame; 0 is the root
+  int local = 0;                 // place among the nodes of its frame
+  int controls = 0;
+  int child_frame = 0;  // Enter
+  int index = 0;        // argument, result
+  NodeFacts facts;
+  Status missing;  // why there is no kernel; given when a step needs the node
+};
+
+/// A constant and the slot that it never leaves.
+struct Preset {
+  int slot;
+  Tensor value;
 };
 
 struct PlanFrame {
@@ -61,11 +73,19 @@ struct PlanFrame {
   int parallel_iterations = 10;
   std::uint64_t name_hash = 0;
   std::vector<NodeState> initial;  // of its nodes, at the begin of an iteration
+  std::vector<Preset> presets;     // in order of their slots
 };
 
+/// Immutable but for its spares, which belong to the device's actor that runs it.
 class Plan {
  public:
-  /// Compiles the nodes of a graph. A node without a kernel is an error only when a step reaches it.
+  Plan();
+  ~Plan();
+  Plan(const Plan&) = delete;
+  Plan& operator=(const Plan&) = delete;
+
+  /// Compiles the nodes of a graph. A node without a kernel is an error only when a step reaches it. Constants, and what pure
+  /// kernels make of constants, are values in the slots of their consumers, not nodes.
   static StatusOr<std::shared_ptr<const Plan>> compile(const Graph& graph, const Registry& registry, KernelCache& cache);
 
   const std::vector<PlanNode>& nodes() const { return nodes_; }
@@ -74,21 +94,31 @@ class Plan {
   const std::vector<PlanEdge>& edges() const { return edges_; }
   /// Nodes of the root frame that wait for nothing.
   const std::vector<int>& roots() const { return roots_; }
+  /// Nodes that are values now.
+  const std::vector<NodeFacts>& bound() const { return bound_; }
   int arguments() const { return arguments_; }
   int results() const { return results_; }
+  int most_outputs() const { return most_outputs_; }
   const LibraryPtr& library() const { return library_; }
+  Spares& spares() const { return *spares_; }
 
  private:
-  Status assign_frames(const Graph& graph);
-  void lay_out_slots();
-  void lay_out_edges(const Graph& graph);
+  Status add_nodes(const Graph& graph, const Registry& registry, KernelCache& cache);
+  void drop_bound(const Constants& constants);
+  Status assign_frames(const Graph& graph, const Constants& constants);
+  void lay_out_slots(const Graph& graph, const Constants& constants);
+  void lay_out_edges(const Graph& graph, const Constants& constants);
+  PlanNode& at(int graph_node) { return nodes_[static_cast<std::size_t>(places_[static_cast<std::size_t>(graph_node)])]; }
 
   std::vector<PlanNode> nodes_;
   std::vector<PlanFrame> frames_;
   std::vector<PlanEdge> edges_;
   std::vector<int> roots_;
-  int arguments_ = 0, results_ = 0;
+  std::vector<NodeFacts> bound_;
+  std::vector<int> places_;  // of the graph's nodes while compiling; -1 where bound
+  int arguments_ = 0, results_ = 0, most_outputs_ = 0;
   LibraryPtr library_;
+  std::unique_ptr<Spares> spares_;
 };
 
 /// How TensorFlow joins hashes: frames get their numbers on the wire from it.

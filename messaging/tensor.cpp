@@ -1,10 +1,13 @@
 // Memory of tensors.
 #include <troupe/messaging/tensor.hpp>
 
+#include <troupe/messaging/block_cache.hpp>
+
 #include <unistd.h>
 
 #include <cstring>
 #include <new>
+#include <utility>
 
 namespace troupe {
 namespace {
@@ -14,16 +17,19 @@ std::size_t physical_memory() {
   return bytes;
 }
 
+thread_local std::size_t allowed = ~std::size_t{0};
+
 /// Plain bytes behind their own header, in one allocation.
 class PlainBuffer final : public Buffer {
  public:
   static Buffer* make(std::size_t bytes) {
-    void* block = ::operator new(header + bytes, std::align_val_t(Tensor::alignment));
+    void* block = take_block(header + bytes);
     return new (block) PlainBuffer(static_cast<char*>(block) + header, bytes);
   }
   static void operator delete(PlainBuffer* self, std::destroying_delete_t) {
+    const std::size_t bytes = self->bytes();
     self->~PlainBuffer();
-    ::operator delete(self, std::align_val_t(Tensor::alignment));
+    give_block(self, header + bytes);
   }
 
  private:
@@ -71,6 +77,9 @@ BufferPtr borrow_buffer(const void* data, std::size_t bytes, std::function<void(
   return new BorrowedBuffer(data, bytes, std::move(release));
 }
 
+AllocationLimit::AllocationLimit(std::size_t bytes) : before_(std::exchange(allowed, bytes)) {}
+AllocationLimit::~AllocationLimit() { allowed = before_; }
+
 std::size_t stride_of(DType dtype) {
   switch (without_ref(dtype)) {
     case DType::string: return sizeof(std::string);
@@ -84,7 +93,7 @@ Tensor::Tensor(DType dtype, Shape shape) : shape_(std::move(shape)), dtype_(dtyp
   const auto count = static_cast<std::size_t>(shape_.elements());
   std::size_t bytes = 0;
   // The kernel promises more memory than there is; a tensor larger than the machine must fail here, not later.
-  if (__builtin_mul_overflow(count, stride_of(dtype), &bytes) || bytes > physical_memory()) throw OutOfMemory(dtype, shape_);
+  if (__builtin_mul_overflow(count, stride_of(dtype), &bytes) || bytes > physical_memory() || bytes > allowed) throw OutOfMemory(dtype, shape_);
   try {
     buffer_ = make_buffer(dtype, count, bytes);
   } catch (const std::bad_alloc&) {

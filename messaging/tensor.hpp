@@ -137,6 +137,18 @@ class Tensor {
   DType dtype_ = DType::invalid;
 };
 
+/// While it lives, tensors made on this thread fail as if memory was short when they are larger than this.
+class AllocationLimit {
+ public:
+  explicit AllocationLimit(std::size_t bytes);
+  ~AllocationLimit();
+  AllocationLimit(const AllocationLimit&) = delete;
+  AllocationLimit& operator=(const AllocationLimit&) = delete;
+
+ private:
+  std::size_t before_;
+};
+
 /// Bytes of an element in a tensor's memory, objects included.
 std::size_t stride_of(DType dtype);
 

@@ -21,6 +21,12 @@ struct Value {
     v.dead = true;
     return v;
   }
+  bool empty() const { return !tensor.valid() && !ref && !dead; }
+  void reset() {
+    if (tensor.valid()) tensor = Tensor();
+    if (ref) ref.reset();
+    dead = false;
+  }
 };
 
 }  // namespace troupe

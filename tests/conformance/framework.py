@@ -70,6 +70,7 @@ class Case:
     rule: Rule
     alone: bool  # not run in one step with others
     known_shapes: bool = False
+    fetch: tuple | None = None  # which outputs are compared; None: all
     inputs: list | None = None
     attrs: dict | None = None
     build: Callable | None = None
@@ -125,14 +126,15 @@ def _rule(ulp, sums, close, check):
     return Rule(4 if ulp is None else ulp, sums, close, check)
 
 
-def case(op, inputs=(), *, ulp=None, sums=None, close=None, check="values", alone=False, known_shapes=False, **attrs):
+def case(op, inputs=(), *, ulp=None, sums=None, close=None, check="values", alone=False, known_shapes=False, fetch=None, **attrs):
     """One op with inputs in the order of its definition; an argument that is a list is a list.
 
     Types and lengths of lists are derived from the inputs; attributes given here win. TensorFlow does not know the shapes
-    of inputs before it runs, so that kernels see what is wrong with them, unless known_shapes says so.
+    of inputs before it runs, so that kernels see what is wrong with them, unless known_shapes says so. `fetch` numbers the
+    outputs that are compared, where TensorFlow leaves others unset.
     """
     inputs = list(inputs)
-    new = Case(f"{_module}_{next(_numbers)}", (op,), _rule(ulp, sums, close, check), alone, known_shapes)
+    new = Case(f"{_module}_{next(_numbers)}", (op,), _rule(ulp, sums, close, check), alone, known_shapes, fetch)
     new.inputs, new.attrs = inputs, attrs
     ALL.append(new)
     return new
@@ -322,7 +324,8 @@ def build_raw(new):
     if sets := [name + "/set" for name, item in states if item.value is not None]:
         built.steps.append(sets)
     built.nodes.append(node)
-    built.steps.append(_fetches(node, op_def))
+    fetches = _fetches(node, op_def)
+    built.steps.append(fetches if new.fetch is None else [fetches[k] for k in new.fetch])
     if states:
         built.steps.append([name + "/read:0" if isinstance(item, Var) else name + ":0" for name, item in states])
     return built

@@ -30,6 +30,9 @@ class Verdict:
     refusal: Refusal | None = None  # of TensorFlow
     empty: bool = False
     types: tuple = ()  # (op, ((attribute, type), …)) of the nodes that the case is about
+    varies: bool = False  # wrong, but TensorFlow gives other answers too
+    reference: list | None = None  # where they disagree: TensorFlow's outcomes, and the magnitudes that the rule took
+    magnitude: list | None = None
 
 
 def load_cases(only=None):
@@ -151,6 +154,8 @@ class Suite:
                     break
             if wrong := difference(r, o, case.rule, scale):
                 verdict.wrong = f"step {k}: {wrong}" if len(reference) > 1 else wrong
+                verdict.reference = reference
+                verdict.magnitude = [None if isinstance(m, Refusal) else m for m in magnitude] if magnitude else None
                 break
         return verdict
 

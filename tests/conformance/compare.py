@@ -32,6 +32,7 @@ def kernel_text(text):
     text = re.sub(r"/job:\w+/replica:\d+/task:\d+(/device:CPU:\d+)?", "<device>", text)
     # What is fed has another name in process than on a server.
     text = re.sub(r"\b_arg_(\S+)_\d+_\d+(?= )", r"_recv_\1_0", text)
+    text = re.sub(r"with these attrs: \[(.*)\]", lambda m: f"with these attrs: {sorted(m[1].split(', '))}", text)
     return _kernels_of_processors(text).strip()
 
 

@@ -23,6 +23,7 @@ def arguments():
     parser.add_argument("--write-docs", action="store_true", help="write docs/ops.md from the results")
     parser.add_argument("--details", type=int, default=3, metavar="N", help="disagreements shown for each op (default 3)")
     parser.add_argument("--refusals", action="store_true", help="list what TensorFlow refuses, to tell cases that were meant to have values")
+    parser.add_argument("--once", action="store_true", help="do not ask TensorFlow again where the answers disagree")
     parser.add_argument("--times", action="store_true", help="say where the time went")
     return parser.parse_args()
 
@@ -49,7 +50,7 @@ def main():
     kernels = suite.stage.runner.kernels() if suite.stage else None
     verdicts = list(suite.run(cases))
     suite.close()
-    varying = find_varying([v for v in verdicts if v.wrong is not None and not v.skipped])
+    varying = () if args.once else find_varying([v for v in verdicts if v.wrong is not None and not v.skipped])
     for v in verdicts:
         v.varies = v.case.key in varying
     whole = not (args.ops or args.family or args.case)

@@ -12,7 +12,13 @@ using fields = joined<floats, complexes>;
 
 template <class T>
 T logistic(const T& x) {
-  return T(1) / (T(1) + std::exp(-x));
+  if constexpr (is_complex<T>) {
+    // TensorFlow means to single out infinities, and has zeros instead.
+    const T e = std::exp(x);
+    return e == T(0) ? T(1) : e / (T(1) + e);
+  } else {
+    return T(1) / (T(1) + std::exp(-x));
+  }
 }
 
 void add_circular(Registry& ops) {

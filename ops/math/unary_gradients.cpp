@@ -34,7 +34,7 @@ void add_unary_gradients(Registry& ops) {
     const T c = conjugate(y);
     return dy == T(0) ? T(0) : dy * -c * c;
   });
-  each_gradient(ops, {"SqrtGrad"}, []<class T>(const T& y, const T& dy) { return dy == T(0) ? T(0) : T(0.5) * dy / conjugate(y); });
+  each_gradient(ops, {"SqrtGrad"}, []<class T>(const T& y, const T& dy) { return dy == T(0) ? T(0) : dy * (T(0.5) / conjugate(y)); });
   each_gradient(ops, {"RsqrtGrad"}, []<class T>(const T& y, const T& dy) {
     const T c = conjugate(y);
     return dy == T(0) ? T(0) : T(-0.5) * (dy * c) * (c * c);

@@ -40,9 +40,9 @@ void add_activation_gradients(Registry& ops) {
   own_gradient(ops, "EluGrad", floats{}, []<class T>(T g, T y) { return y < T(0) ? (y + T(1)) * g : g; });
   own_gradient(ops, "SeluGrad", floats{}, []<class T>(T g, T y) { return y < T(0) ? g * (y + T(selu_scale_alpha)) : g * T(selu_scale); });
   gradient(ops, "SoftplusGrad", floats{}, []<class W>(W g, W x) { return g / (std::exp(-x) + W(1)); });
-  gradient(ops, "SoftsignGrad", floats{}, []<class W>(W g, W x) {
-    const W d = std::abs(x) + W(1);
-    return g / (d * d);
+  own_gradient(ops, "SoftsignGrad", floats{}, []<class T>(T g, T x) {
+    const T d = (x < T(0) ? -x : x) + T(1);
+    return g / T(d * d);
   });
   ops.add("LeakyReluGrad", floats{}, []<class T>(Call& call, In<T> g, In<T> x, Attr<"alpha", float> alpha) {
     const auto slope = static_cast<Wide<T>>(static_cast<T>(*alpha));

@@ -6,6 +6,7 @@ import pathlib
 
 from tensorflow.python.framework import kernels, op_def_registry
 
+from untestable import is_untestable
 from values import name_of
 
 HERE = pathlib.Path(__file__).parent
@@ -48,7 +49,7 @@ def allowed_types(op, attr, otherwise=ANY_TYPE):
 
 @functools.lru_cache(None)
 def type_combinations(op):
-    """All combinations of types with a CPU kernel, as tuples of (attribute, number); only attributes that kernels restrict."""
+    """All testable combinations of types with a CPU kernel, as tuples of (attribute, number); only attributes that kernels restrict."""
     devices = _kernels_by_op().get(op, {})
     combinations = {}
     for kernel in devices.get("CPU") or devices.get("DEFAULT") or ():
@@ -56,7 +57,8 @@ def type_combinations(op):
         constraints = [c for c in kernel.constraint if c.allowed_values.list.type]
         choices = [[(c.name, t) for t in c.allowed_values.list.type if t in allowed_types(op, c.name, EVERY_TYPE)] for c in constraints]
         for combination in itertools.product(*choices):
-            combinations[tuple(sorted(combination))] = True
+            if not is_untestable(op, [(attr, name_of(t)) for attr, t in combination]):
+                combinations[tuple(sorted(combination))] = True
     return tuple(combinations)
 
 

@@ -61,6 +61,7 @@ class Built:
     nodes: list
     feeds: dict
     steps: list
+    sets: list = dataclasses.field(default_factory=list)  # what has to run first
 
 
 @dataclasses.dataclass
@@ -70,6 +71,8 @@ class Case:
     rule: Rule
     alone: bool  # not run in one step with others
     known_shapes: bool = False
+    producer: int = tf.version.GRAPH_DEF_VERSION  # the version of the graph: older ones may have ops that were removed since
+    fetch: tuple | None = None  # which outputs are compared; None: all
     inputs: list | None = None
     attrs: dict | None = None
     build: Callable | None = None
@@ -125,14 +128,15 @@ def _rule(ulp, sums, close, check):
     return Rule(4 if ulp is None else ulp, sums, close, check)
 
 
-def case(op, inputs=(), *, ulp=None, sums=None, close=None, check="values", alone=False, known_shapes=False, **attrs):
+def case(op, inputs=(), *, ulp=None, sums=None, close=None, check="values", alone=False, known_shapes=False, fetch=None, **attrs):
     """One op with inputs in the order of its definition; an argument that is a list is a list.
 
     Types and lengths of lists are derived from the inputs; attributes given here win. TensorFlow does not know the shapes
-    of inputs before it runs, so that kernels see what is wrong with them, unless known_shapes says so.
+    of inputs before it runs, so that kernels see what is wrong with them, unless known_shapes says so. `fetch` numbers the
+    outputs that are compared, where TensorFlow leaves others unset.
     """
     inputs = list(inputs)
-    new = Case(f"{_module}_{next(_numbers)}", (op,), _rule(ulp, sums, close, check), alone, known_shapes)
+    new = Case(f"{_module}_{next(_numbers)}", (op,), _rule(ulp, sums, close, check), alone, known_shapes, fetch=fetch)
     new.inputs, new.attrs = inputs, attrs
     ALL.append(new)
     return new
@@ -143,15 +147,15 @@ def refuse(op, inputs=(), **attrs):
     return case(op, inputs, alone=True, **attrs)
 
 
-def graph(*ops, ulp=None, sums=None, close=None, check="values", together=False):
+def graph(*ops, ulp=None, sums=None, close=None, check="values", together=False, producer=tf.version.GRAPH_DEF_VERSION):
     """Decorates a function that builds a graph in the default tf.Graph and returns what to fetch, or steps(...).
 
     `ops` are the ops that the case is about. `together` lets it take its steps at the same time as other cases, which is
-    quicker; not for graphs that fail or wait.
+    quicker; not for graphs that fail or wait. `producer` makes it a graph of an older version.
     """
 
     def declare(build):
-        new = Case(f"{_module}_{next(_numbers)}", tuple(ops), _rule(ulp, sums, close, check), not together)
+        new = Case(f"{_module}_{next(_numbers)}", tuple(ops), _rule(ulp, sums, close, check), not together, producer=producer)
         new.build = build
         ALL.append(new)
         return build
@@ -174,6 +178,7 @@ _feeds = None
 def feed(value, dtype=None):
     """In a graph: a placeholder of unknown shape that is fed the value, so that nothing is refused before it runs."""
     array = tensor(value, dtype)
+    assert not isinstance(array, values_module.Handles), "cannot be fed: given() makes one"
     placeholder = tf.compat.v1.placeholder(tf.as_dtype(dtype_of_array(array)))
     _feeds[placeholder.op.name] = array
     return placeholder
@@ -248,6 +253,8 @@ def _type(number):
 def _placed(new, built, item, at):
     """Adds the nodes that an input needs; returns its name and type."""
     name = f"{new.key}/i{at}"
+    if isinstance(item, values_module.Handles):
+        return _placed_handles(built, item, name), number_of(item.dtype)
     if not isinstance(item, Ref):
         array = tensor(item)
         number = dtype_of_array(array)
@@ -261,14 +268,71 @@ def _placed(new, built, item, at):
         built.nodes.append(_node(name + "/read", "ReadVariableOp", [name], dtype=dtype))
     else:
         built.nodes.append(_node(name, "VariableV2", [], dtype=dtype, shape=shape))
-    if item.value is not None:
+    if isinstance(item.value, values_module.Handles):
+        _placed_handles(built, item.value, name + "/value")
+    elif item.value is not None:
         built.nodes.append(_node(name + "/value", "Placeholder", [], dtype=dtype, shape=shape))
         built.feeds[name + "/value"] = item.value
+    if item.value is not None:
         if isinstance(item, Var):
             built.nodes.append(_node(name + "/set", "AssignVariableOp", [name, name + "/value"], dtype=dtype))
         else:
             built.nodes.append(_node(name + "/set", "Assign", [name, name + "/value"], T=dtype))
     return name, 20 if isinstance(item, Var) else item.dtype
+
+
+def _constant(name, value, dtype="int32"):
+    array = tensor(value, dtype)
+    return _node(name, "Const", [], dtype=_type(dtype_of_array(array)), value=attr_value("tensor", array))
+
+
+def _placed_handles(built, item, name):
+    """Some variables or lists, all different, and an input gathered from them."""
+    kind, parts = _type(number_of(item.dtype)), [f"{name}/e{k}" for k in range(item.DISTINCT)]
+    add = built.nodes.append
+    for k, part in enumerate(parts):
+        if item.dtype == "resource":
+            shape = attr_value("shape", [])
+            add(_node(part, "VarHandleOp", [], dtype=_type(1), shape=shape, shared_name=attr_value("string", part)))
+            add(_constant(part + "/value", 10.0 + k, "float"))
+            add(_node(part + "/set", "AssignVariableOp", [part, part + "/value"], dtype=_type(1)))
+            built.sets.append(part + "/set")
+        else:
+            add(_constant(part + "/shape", [2]))
+            add(_constant(part + "/length", k + 1))
+            add(_node(part, "TensorListReserve", [part + "/shape", part + "/length"], element_dtype=_type(1), shape_type=_type(3)))
+    add(_node(name + "/all", "Pack", parts, T=kind, N=attr_value("int", len(parts))))
+    add(_constant(name + "/which", item.which))
+    add(_constant(name + "/axis", 0))
+    add(_node(name, "GatherV2", [name + "/all", name + "/which", name + "/axis"], Tparams=kind, Tindices=_type(3), Taxis=_type(3)))
+    return name
+
+
+PROBED = 6  # elements of an output of handles that are looked at
+
+
+def _probes(built, output, number, empty):
+    """Fetches that tell an output of handles: its shape, the contents of some elements."""
+    name = output.replace(":", "/probe")
+    output = output.removesuffix(":0")
+    add, kind = built.nodes.append, _type(number)
+    add(_node(name + "/shape", "Shape", [output], T=kind, out_type=_type(3)))
+    if empty:
+        return [name + "/shape:0"]
+    add(_constant(name + "/flat_shape", [-1]))
+    add(_constant(name + "/axis", 0))
+    add(_constant(name + "/range", list(range(PROBED))))
+    add(_node(name + "/flat", "Reshape", [output, name + "/flat_shape"], T=kind, Tshape=_type(3)))
+    add(_node(name + "/size", "Size", [name + "/flat"], T=kind, out_type=_type(3)))
+    add(_node(name + "/which", "FloorMod", [name + "/range", name + "/size"], T=_type(3)))
+    add(_node(name + "/some", "GatherV2", [name + "/flat", name + "/which", name + "/axis"], Tparams=kind, Tindices=_type(3), Taxis=_type(3)))
+    add(_node(name + "/each", "Unpack", [name + "/some"], T=kind, num=attr_value("int", PROBED)))
+    for k in range(PROBED):
+        if number == 20:
+            add(_node(f"{name}/{k}", "ReadVariableOp", [f"{name}/each:{k}"], dtype=_type(1)))
+        else:
+            add(_node(f"{name}/{k}", "TensorListLength", [f"{name}/each:{k}"]))
+    return [name + "/shape:0", *(f"{name}/{k}:0" for k in range(PROBED))]
 
 
 def anchor():
@@ -319,16 +383,30 @@ def build_raw(new):
         attrs[key] = attr_value(kinds.get(key, "string"), value)
     node = _node(f"{new.key}/op", new.op, names, **attrs)
     states = [(f"{new.key}/i{k}", i) for k, i in enumerate(itertools.chain(*_groups(op_def, new.inputs))) if isinstance(i, Ref)]
+    if built.sets:
+        built.steps.append(built.sets)
     if sets := [name + "/set" for name, item in states if item.value is not None]:
         built.steps.append(sets)
     built.nodes.append(node)
-    built.steps.append(_fetches(node, op_def))
+    handles = [i for i in itertools.chain(*_groups(op_def, new.inputs)) if isinstance(i, values_module.Handles)]
+    fetches = _fetches(built, node, op_def, handles)
+    built.steps.append(fetches if new.fetch is None else [fetches[k] for k in new.fetch])
     if states:
-        built.steps.append([name + "/read:0" if isinstance(item, Var) else name + ":0" for name, item in states])
+        built.steps.append([f for name, item in states for f in _state_fetches(built, name, item)])
     return built
 
 
-def _fetches(node, op_def):
+def _state_fetches(built, name, item):
+    output = name + "/read:0" if isinstance(item, Var) else name + ":0"
+    if item.dtype not in (20, 21):
+        return [output]
+    if not isinstance(item, Var):
+        built.nodes.append(_node(name + "/now", "Identity", [output.removesuffix(":0")], T=_type(item.dtype)))
+        output = name + "/now:0"
+    return _probes(built, output, item.dtype, 0 in item.shape)
+
+
+def _fetches(built, node, op_def, handles):
     attrs = {a.name: a.default_value for a in op_def.attr if a.HasField("default_value")}
     attrs.update(node.attr)
     types = []
@@ -340,6 +418,11 @@ def _fetches(node, op_def):
             one = arg.type or (attrs[arg.type_attr].type if arg.type_attr in attrs else 0)
             types += [one] * count
     fetchable = [f"{node.name}:{k}" for k, t in enumerate(types) if t % 100 not in (20, 21)]
+    if handles:
+        empty = any(0 in h.shape for h in handles)
+        for k, t in enumerate(types):
+            if t in (20, 21):
+                fetchable += _probes(built, f"{node.name}:{k}", t, empty)
     return fetchable or [node.name]
 
 

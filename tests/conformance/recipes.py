@@ -5,10 +5,6 @@ from framework import case, is_wanted, next_number
 from values import begin_module as begin_values
 from values import name_of, tensor, values
 
-# Types of which no value can be fed.
-UNFEEDABLE = {"resource", "variant"}
-
-
 class Types:
     """The types of one combination by attribute: t("T", 3, 4) makes values, t.at("Tidx", [0, 1]) exact ones, t["T"] names the type."""
 
@@ -45,7 +41,7 @@ def each(ops, make, keep=None, **options):
         begin_values(f"{op}{next_number()}")
         for combination in type_combinations(op) or ((),):
             t = Types(op, combination)
-            if UNFEEDABLE & set(t.given.values()) or (keep and not keep(t)):
+            if keep and not keep(t):
                 continue
             if not is_wanted(op):
                 next_number()

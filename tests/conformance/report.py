@@ -29,7 +29,7 @@ def print_table(verdicts, kernels, short):
     rows, fine = [], 0
     for op, found in _by_op(verdicts).items():
         ran = [v for v in found if not v.skipped]
-        agreeing = sum(v.wrong is None for v in ran)
+        agreeing = sum(v.wrong is None or v.varies for v in ran)
         if short and agreeing == len(ran):
             fine += 1
             continue
@@ -45,7 +45,7 @@ def print_table(verdicts, kernels, short):
 def print_details(verdicts, kernels, limit):
     shown = collections.Counter()
     for v in verdicts:
-        if v.wrong is None or not _has_kernel(v.case.op, kernels):
+        if v.wrong is None or v.varies or not _has_kernel(v.case.op, kernels):
             continue
         shown[v.case.op] += 1
         if shown[v.case.op] <= limit:
@@ -64,26 +64,17 @@ def print_refusals(verdicts):
 def print_summary(verdicts, kernels, seconds):
     """The closing line; the count of disagreements, those for want of a kernel included."""
     ran = [v for v in verdicts if not v.skipped]
-    wrong = [v for v in ran if v.wrong is not None]
+    varying = [v for v in ran if v.varies]
+    wrong = [v for v in ran if v.wrong is not None and not v.varies]
     missing = [v for v in wrong if not _has_kernel(v.case.op, kernels)]
     skipped = len(verdicts) - len(ran)
+    if varying:
+        print(f"\nset aside, since TensorFlow contradicts itself: {', '.join(f'{v.case.label} [{v.case.key}]' for v in varying)}")
     print(
-        f"\n{len(ran)} cases, {len(ran) - len(wrong)} agreeing, {len(wrong) - len(missing)} disagreeing, {len(missing)} without a kernel, "
-        f"{skipped} skipped; {len(_by_op(verdicts))} ops; {seconds:.0f} s"
+        f"\n{len(ran)} cases, {len(ran) - len(wrong) - len(varying)} agreeing, {len(wrong) - len(missing)} disagreeing, {len(varying)} set aside, "
+        f"{len(missing)} without a kernel, {skipped} skipped; {len(_by_op(verdicts))} ops; {seconds:.0f} s"
     )
     return len(wrong)
-
-
-def print_news(verdicts, path):
-    """Compares with a list of ops that are known to disagree: how many others do, and who may be struck off."""
-    known = {line.strip() for line in path.read_text().splitlines() if line.strip() and not line.startswith("#")}
-    by_op = _by_op(verdicts)
-    wrong = {op for op, found in by_op.items() if any(v.wrong is not None and v.case.op == op for v in found)}
-    if settled := sorted(op for op in known - wrong if op in by_op):
-        print(f"agree now, and may leave {path.name}: {' '.join(settled)}")
-    if news := sorted(wrong - known):
-        print(f"disagree, and are not in {path.name}: {' '.join(news)}")
-    return len(news)
 
 
 def _kernel_fits(op, combination, by_op):

@@ -19,12 +19,11 @@ def arguments():
     parser.add_argument("--target", help="a node that already runs: grpc://host:port")
     parser.add_argument("--family", help="only this module of cases")
     parser.add_argument("--case", help="only this case, by its key")
-    parser.add_argument("--gaps", action="store_true", help="list what has no kernel or no case; a gap is a failure")
+    parser.add_argument("--gaps", action="store_true", help="list what has no kernel or no case, and fail on it, as a run of the whole suite does")
     parser.add_argument("--write-docs", action="store_true", help="write docs/ops.md from the results")
     parser.add_argument("--details", type=int, default=3, metavar="N", help="disagreements shown for each op (default 3)")
     parser.add_argument("--refusals", action="store_true", help="list what TensorFlow refuses, to tell cases that were meant to have values")
-    parser.add_argument("--open", metavar="FILE", help="a list of ops that are known to disagree still: only others fail the run")
-    parser.add_argument("--tolerate", type=int, default=0, metavar="N", help="with --open: so many other ops may disagree, since TensorFlow's own answers vary where it leaves memory unset")
+    parser.add_argument("--once", action="store_true", help="do not ask TensorFlow again where the answers disagree")
     parser.add_argument("--times", action="store_true", help="say where the time went")
     return parser.parse_args()
 
@@ -35,6 +34,7 @@ def main():
     import framework
     import report
     from suite import Suite, load_cases
+    from varying import find_varying
 
     framework.want_only(args.ops)
     cases = load_cases(args.family)
@@ -50,6 +50,9 @@ def main():
     kernels = suite.stage.runner.kernels() if suite.stage else None
     verdicts = list(suite.run(cases))
     suite.close()
+    varying = () if args.once else find_varying([v for v in verdicts if v.wrong is not None and not v.skipped])
+    for v in verdicts:
+        v.varies = v.case.key in varying
     whole = not (args.ops or args.family or args.case)
     report.print_table(verdicts, kernels, short=whole)
     report.print_details(verdicts, kernels, args.details)
@@ -58,10 +61,8 @@ def main():
         print(", ".join(f"{what} {seconds:.1f} s" for what, seconds in suite.seconds.items()))
     if args.refusals:
         report.print_refusals(verdicts)
-    if args.gaps:
+    if args.gaps or whole:
         bad = report.print_gaps(verdicts, kernels, set(args.ops)) or bad
-    if args.open:
-        bad = report.print_news(verdicts, pathlib.Path(args.open)) > args.tolerate
     if args.write_docs:
         report.write_docs(verdicts)
     sys.exit(1 if bad else 0)

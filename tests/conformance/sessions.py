@@ -5,7 +5,7 @@ import subprocess
 
 import numpy as np
 import tensorflow as tf
-from tensorflow.core.framework import graph_pb2
+from tensorflow.core.framework import graph_pb2, versions_pb2
 from tensorflow.core.protobuf import config_pb2
 from tensorflow.python.client import pywrap_tf_session as c_session
 
@@ -37,9 +37,12 @@ class SharedGraph:
 
     def __init__(self, cases):
         self.graph = tf.Graph()
+        self.producer = cases[0].producer
         self.built, self.refused = {}, {}
         raw = [new for new in cases if new.build is None]
         with self.graph.as_default():
+            # A graph is as old as the oldest that was imported.
+            tf.import_graph_def(graph_pb2.GraphDef(versions=versions_pb2.VersionDef(producer=self.producer)), name="")
             self._add_anchor()
             self._add_raw(raw)
             for new in cases:
@@ -57,7 +60,7 @@ class SharedGraph:
     def _add_raw(self, cases):
         """All at once where TensorFlow takes them, otherwise what it takes of the halves."""
         nodes = graph_pb2.GraphDef()
-        nodes.versions.producer = tf.version.GRAPH_DEF_VERSION
+        nodes.versions.producer = self.producer
         for new in cases:
             if new.key not in self.built:
                 self.built[new.key] = build_raw(new)

@@ -30,25 +30,31 @@ class Verdict:
     refusal: Refusal | None = None  # of TensorFlow
     empty: bool = False
     types: tuple = ()  # (op, ((attribute, type), …)) of the nodes that the case is about
+    varies: bool = False  # wrong, but TensorFlow gives other answers too
+    reference: list | None = None  # where they disagree: TensorFlow's outcomes, and the magnitudes that the rule took
+    magnitude: list | None = None
 
 
-def load_cases(only=None):
-    """Loads every module of cases, the hand-written ones first; `only` names one."""
+def load_cases(only=None, keys=None):
+    """Loads every module of cases, the hand-written ones first; `only` names one, `keys` are those of cases whose modules will do."""
+    prefixes = keys and {key.rpartition("_")[0] for key in keys}
     framework.ALL.clear()
     for path in [*sorted((HERE / "cases").glob("*.py")), *sorted((HERE / "generic").glob("*.py"))]:
-        if only in (None, path.stem, path.parent.name):
-            framework.begin_module(f"{path.parent.name[0]}_{path.stem}")
+        prefix = f"{path.parent.name[0]}_{path.stem}"
+        if only in (None, path.stem, path.parent.name) and (not prefixes or prefix in prefixes):
+            framework.begin_module(prefix)
             spec = importlib.util.spec_from_file_location(f"{path.parent.name}_{path.stem}", path)
             spec.loader.exec_module(importlib.util.module_from_spec(spec))
     return framework.ALL
 
 
 def _chunks(cases):
-    together = [c for c in cases if not c.alone]
-    alone = [c for c in cases if c.alone]
-    for size, part in ((TOGETHER, together), (ALONE, alone)):
-        for at in range(0, len(part), size):
-            yield part[at : at + size]
+    for producer in sorted({c.producer for c in cases}, reverse=True):
+        together = [c for c in cases if not c.alone and c.producer == producer]
+        alone = [c for c in cases if c.alone and c.producer == producer]
+        for size, part in ((TOGETHER, together), (ALONE, alone)):
+            for at in range(0, len(part), size):
+                yield part[at : at + size]
 
 
 def _types(case, built):
@@ -151,6 +157,8 @@ class Suite:
                     break
             if wrong := difference(r, o, case.rule, scale):
                 verdict.wrong = f"step {k}: {wrong}" if len(reference) > 1 else wrong
+                verdict.reference = reference
+                verdict.magnitude = [None if isinstance(m, Refusal) else m for m in magnitude] if magnitude else None
                 break
         return verdict
 

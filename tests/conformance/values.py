@@ -1,5 +1,6 @@
 """Inputs of cases: dtypes, and deterministic values of each dtype by shape and kind."""
 
+import dataclasses
 import math
 import zlib
 
@@ -12,6 +13,7 @@ UNSIGNED = ("uint8", "uint16", "uint32", "uint64")
 INTEGERS = SIGNED + UNSIGNED
 COMPLEXES = ("complex64", "complex128")
 QUANTIZED = ("qint8", "quint8", "qint32", "qint16", "quint16")
+UNFEEDABLE = ("resource", "variant")
 NUMBERS = FLOATS + INTEGERS + COMPLEXES
 
 _NUMBER_OF = {
@@ -56,15 +58,37 @@ def numpy_of(dtype):
 
 def dtype_of_array(array):
     """The number of an array's DataType."""
+    if isinstance(array, Handles):
+        return number_of(array.dtype)
     if array.dtype.kind in "OSU":
         return 7
     return number_of(tf.as_dtype(array.dtype))
 
 
+@dataclasses.dataclass
+class Handles:
+    """An input of which no value can be fed: nodes make variables or lists, and `which` says which of them stands where."""
+
+    dtype: str  # resource or variant
+    which: np.ndarray
+    DISTINCT = 5
+
+    @property
+    def shape(self):
+        return self.which.shape
+
+
+def _handles(dtype, shape):
+    count = math.prod(shape)
+    return Handles(dtype, (np.arange(count, dtype=np.int32) * 3 % Handles.DISTINCT).reshape(shape))
+
+
 def tensor(value, dtype=None):
     """An input from Python values: tensor([1, 2], "int64"); strings become bytes."""
-    if dtype is None and isinstance(value, np.ndarray):
+    if dtype is None and isinstance(value, (np.ndarray, Handles)):
         return value
+    if dtype in UNFEEDABLE:
+        return _handles(dtype, np.shape(value))
     if dtype is None:
         array = np.array(value)
         if array.dtype.kind in "OSU":
@@ -123,6 +147,8 @@ def values(dtype, *shape, kind="normal", low=None, high=None):
     """
     random, name = _source.random, name_of(dtype)
     count = math.prod(shape)
+    if name in UNFEEDABLE:
+        return _handles(name, shape)
     if name == "string":
         letters = [bytes(random.integers(97, 123, random.integers(0, 12)).astype(np.uint8)) for _ in range(count)]
         return _strings(letters).reshape(shape) if count else np.empty(shape, dtype=object)

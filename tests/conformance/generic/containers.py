@@ -4,52 +4,57 @@ import tensorflow as tf
 
 from definitions import for_dtypes, type_combinations
 from framework import feed, graph, steps
-from values import QUANTIZED, name_of, numpy_of, tensor, values
+from handles import given, kind_of, seen
+from values import UNFEEDABLE, name_of, tensor, values
 
 raw = tf.raw_ops
-ODD = QUANTIZED + ("resource", "variant", "float8_e5m2", "float8_e4m3fn", "int4", "uint4")
-
-
-def types_of(op, attr):
-    return [t for t in for_dtypes(op, attr) if t not in ODD]
 
 
 LISTS = (
     "TensorListStack", "TensorListFromTensor", "TensorListGetItem", "TensorListPopBack", "TensorListGather", "TensorListConcatV2",
     "TensorListSplit", "TensorListScatterV2", "TensorListScatterIntoExistingList", "TensorListConcat", "TensorListPushBack",
     "TensorListSetItem", "TensorListReserve", "EmptyTensorList", "TensorListLength", "TensorListElementShape", "TensorListResize",
+    "TensorListPushBackBatch",
 )  # fmt: skip
 
 
 def list_of(dtype):
     @graph(*LISTS, together=True)
     def lists():
-        kind = tf.as_dtype(numpy_of(dtype)) if dtype != "string" else tf.string
-        shape, one = tf.constant([2]), feed(values(dtype, 2))
-        made = raw.TensorListFromTensor(tensor=feed(values(dtype, 3, 2)), element_shape=shape)
+        kind = kind_of(dtype)
+        shape, one = tf.constant([2]), given(dtype, 2)
+        made = raw.TensorListFromTensor(tensor=given(dtype, 3, 2), element_shape=shape)
         pushed = raw.TensorListPushBack(input_handle=made, tensor=one)
         changed = raw.TensorListSetItem(input_handle=pushed, index=1, item=one)
         rest, popped = raw.TensorListPopBack(input_handle=changed, element_shape=shape, element_dtype=kind)
-        spread = raw.TensorListScatterV2(tensor=feed(values(dtype, 2, 2)), indices=[2, 0], element_shape=shape, num_elements=-1)
-        spread = raw.TensorListScatterIntoExistingList(input_handle=rest, tensor=feed(values(dtype, 2, 2)), indices=[2, 0])
-        parts = raw.TensorListSplit(tensor=feed(values(dtype, 5, 2)), element_shape=tf.constant([-1, 2]), lengths=tf.constant([2, 3], tf.int64))
+        spread = raw.TensorListScatterV2(tensor=given(dtype, 2, 2), indices=[2, 0], element_shape=shape, num_elements=-1)
+        over = raw.TensorListScatterIntoExistingList(input_handle=rest, tensor=given(dtype, 2, 2), indices=[2, 0])
         empty = raw.EmptyTensorList(element_shape=shape, max_num_elements=4, element_dtype=kind)
         reserved = raw.TensorListReserve(element_shape=shape, num_elements=3, element_dtype=kind)
         longer = raw.TensorListResize(input_handle=reserved, size=5)
+        parts = raw.TensorListSplit(tensor=given(dtype, 5, 2), element_shape=tf.constant([-1, 2]), lengths=tf.constant([2, 3], tf.int64))
+        joined = raw.TensorListConcatV2(input_handle=parts, element_shape=tf.constant([-1, 2]), leading_dims=tf.constant([], tf.int64), element_dtype=kind)
+        joined_1 = raw.TensorListConcat(input_handle=parts, element_dtype=kind)
         return [
-            raw.TensorListStack(input_handle=rest, element_shape=shape, element_dtype=kind),
-            popped,
-            raw.TensorListGetItem(input_handle=changed, index=0, element_shape=shape, element_dtype=kind),
-            raw.TensorListGather(input_handle=spread, indices=[0, 2], element_shape=shape, element_dtype=kind),
-            *raw.TensorListConcatV2(input_handle=parts, element_shape=tf.constant([-1, 2]), leading_dims=tf.constant([], tf.int64), element_dtype=kind),
-            *raw.TensorListConcat(input_handle=parts, element_dtype=kind),
+            *seen(raw.TensorListStack(input_handle=rest, element_shape=shape, element_dtype=kind), popped),
+            *seen(raw.TensorListGetItem(input_handle=changed, index=0, element_shape=shape, element_dtype=kind)),
+            *seen(raw.TensorListGather(input_handle=over, indices=[0, 2], element_shape=shape, element_dtype=kind)),
+            *seen(raw.TensorListGather(input_handle=spread, indices=[2, 0], element_shape=shape, element_dtype=kind)),
+            *seen(*joined, *joined_1),
             raw.TensorListLength(input_handle=empty),
             raw.TensorListLength(input_handle=longer),
             raw.TensorListElementShape(input_handle=made, shape_type=tf.int32),
         ]
 
+    @graph("TensorListPushBackBatch", together=True)
+    def batch_of_lists():
+        kind = kind_of(dtype)
+        handles = tf.stack([raw.TensorListFromTensor(tensor=given(dtype, n, 2), element_shape=[2]) for n in (1, 3)])
+        pushed = tf.unstack(raw.TensorListPushBackBatch(input_handles=handles, tensor=given(dtype, 2, 2)))
+        return seen(*(raw.TensorListStack(input_handle=p, element_shape=[2], element_dtype=kind) for p in pushed))
 
-for dtype in types_of("TensorListStack", "element_dtype"):
+
+for dtype in for_dtypes("TensorListStack", "element_dtype"):
     list_of(dtype)
 
 ARRAYS = (
@@ -59,29 +64,48 @@ ARRAYS = (
 
 
 def array_of(dtype):
-    @graph(*ARRAYS, together=True)
+    @graph("TensorArrayWriteV3", "TensorArrayReadV3", "TensorArrayScatterV3", "TensorArrayGatherV3", "TensorArraySizeV3", together=True)
     def arrays():
-        kind = tf.as_dtype(numpy_of(dtype)) if dtype != "string" else tf.string
+        kind = kind_of(dtype)
         handle, flow = raw.TensorArrayV3(size=3, dtype=kind, dynamic_size=True, clear_after_read=False)
-        flow = raw.TensorArrayWriteV3(handle=handle, index=0, value=feed(values(dtype, 2)), flow_in=flow)
-        flow = raw.TensorArrayScatterV3(handle=handle, indices=[2, 1], value=feed(values(dtype, 2, 2)), flow_in=flow)
-        second, flow_2 = raw.TensorArrayV3(size=2, dtype=kind, clear_after_read=False)
-        flow_2 = raw.TensorArraySplitV3(handle=second, value=feed(values(dtype, 5, 2)), lengths=tf.constant([2, 3], tf.int64), flow_in=flow_2)
+        flow = raw.TensorArrayWriteV3(handle=handle, index=0, value=given(dtype, 2), flow_in=flow)
+        flow = raw.TensorArrayScatterV3(handle=handle, indices=[2, 1], value=given(dtype, 2, 2), flow_in=flow)
         read = raw.TensorArrayReadV3(handle=handle, index=1, flow_in=flow, dtype=kind)
-        joined = raw.TensorArrayConcatV3(handle=second, flow_in=flow_2, dtype=kind)
-        with tf.control_dependencies([read, *joined]):
-            close = raw.TensorArrayCloseV3(handle=second)
-        gathered = raw.TensorArrayGatherV3(handle=handle, indices=[2, 0], flow_in=flow, dtype=kind)
-        return [read, gathered, *joined, raw.TensorArraySizeV3(handle=handle, flow_in=flow), close]
+        fetches = [*seen(read), raw.TensorArraySizeV3(handle=handle, flow_in=flow)]
+        if dtype in for_dtypes("TensorArrayGatherV3", "dtype"):
+            fetches += seen(raw.TensorArrayGatherV3(handle=handle, indices=[2, 0], flow_in=flow, dtype=kind))
+        return fetches
+
+    @graph(*ARRAYS, together=True)
+    def arrays_in_parts():
+        kind = kind_of(dtype)
+        fetches = []
+        second, flow = raw.TensorArrayV3(size=2, dtype=kind, clear_after_read=False)
+        flow = raw.TensorArraySplitV3(handle=second, value=given(dtype, 5, 2), lengths=tf.constant([2, 3], tf.int64), flow_in=flow)
+        fetches += seen(raw.TensorArrayReadV3(handle=second, index=1, flow_in=flow, dtype=kind))
+        if dtype in for_dtypes("TensorArrayConcatV3", "dtype"):
+            fetches += seen(*raw.TensorArrayConcatV3(handle=second, flow_in=flow, dtype=kind))
+        with tf.control_dependencies(fetches):
+            fetches.append(raw.TensorArrayCloseV3(handle=second))
+        return fetches
+
+    if dtype not in for_dtypes("TensorArrayConcatV2", "dtype"):
+        return
+
+    @graph("TensorArrayConcatV2", together=True, producer=25)
+    def second_version():
+        kind = kind_of(dtype)
+        handle = raw.TensorArrayV2(size=2, dtype=kind, clear_after_read=False, tensor_array_name=f"second_{dtype}")
+        flow = raw.TensorArraySplitV2(handle=handle, value=given(dtype, 5, 2), lengths=tf.constant([2, 3], tf.int64), flow_in=0.0)
+        return seen(*raw.TensorArrayConcatV2(handle=handle, flow_in=flow, dtype=kind))
 
 
-for dtype in types_of("TensorArrayGatherV3", "dtype"):
-    if dtype in types_of("TensorArrayWriteV3", "T"):
-        array_of(dtype)
+for dtype in for_dtypes("TensorArrayWriteV3", "T"):
+    array_of(dtype)
 
 
 def table_of(keys, held):
-    key_type, value_type = (tf.string if t == "string" else tf.as_dtype(numpy_of(t)) for t in (keys, held))
+    key_type, value_type = kind_of(keys), kind_of(held)
 
     def some(dtype, count):
         if dtype == "string":
@@ -114,10 +138,70 @@ for combination in type_combinations("MutableHashTableV2"):
         table_of(name_of(types["key_dtype"]), name_of(types["value_dtype"]))
 
 
+FIND, PUT, SIZE, OUT, IMPORT, DROP = (f"LookupTable{w}V2" for w in ("Find", "Insert", "Size", "Export", "Import", "Remove"))
+
+
+def keys_of(dtype, *which):
+    return feed(tensor([f"key{k}" for k in which] if dtype == "string" else list(which), dtype))
+
+
+def _key(dtype, k):
+    return feed(tensor(f"key{k}" if dtype == "string" else k, dtype))
+
+
+def mutable_of(op, keys, held, shape=(), **attrs):
+    """A mutable table of any kind: found, put, taken out, counted."""
+
+    @graph(op, PUT, FIND, SIZE, DROP)
+    def tables():
+        kinds = {"key_dtype": kind_of(keys), "value_dtype": kind_of(held)}
+        more = {"value_shape": list(shape)} if "value_shape" in attrs else {}
+        if "Dense" in op:
+            kinds.pop("key_dtype")
+            more.update(empty_key=_key(keys, 90), deleted_key=_key(keys, 91))
+        table = getattr(raw, op)(**kinds, **more)
+
+        wanted, dropped, gone, nothing = keys_of(keys, 3, 1, 7), keys_of(keys, 2, 9), keys_of(keys, 2), feed(values(keys, 0))
+        default = given(held, *shape)
+        # What has no shared name is gone after a step.
+        put = raw.LookupTableInsertV2(table_handle=table, keys=keys_of(keys, 1, 2, 3), values=given(held, 3, *shape))
+        with tf.control_dependencies([put]):
+            found = raw.LookupTableFindV2(table_handle=table, keys=wanted, default_value=default)
+            size = raw.LookupTableSizeV2(table_handle=table)
+        with tf.control_dependencies([found, size]):
+            drop = raw.LookupTableRemoveV2(table_handle=table, keys=dropped)
+        with tf.control_dependencies([drop]):
+            rest = raw.LookupTableSizeV2(table_handle=table)
+            none, empty = (raw.LookupTableFindV2(table_handle=table, keys=k, default_value=default) for k in (gone, nothing))
+        return [*seen(found), size, *seen(none), *seen(empty, empty=True), rest]
+
+
+for op in ("MutableHashTableV2", "MutableHashTableOfTensorsV2", "MutableDenseHashTableV2", "AnonymousMutableHashTable", "AnonymousMutableHashTableOfTensors", "AnonymousMutableDenseHashTable"):
+    for combination in type_combinations(op):
+        types = dict(combination)
+        rows = {"shape": (2,), "value_shape": True} if "OfTensors" in op else {}
+        mutable_of(op, name_of(types["key_dtype"]), name_of(types["value_dtype"]), **rows)
+
+
+def anonymous_of(keys, held):
+    @graph("AnonymousHashTable", FIND, SIZE, "LookupTableImportV2")
+    def tables():
+        table = raw.AnonymousHashTable(key_dtype=kind_of(keys), value_dtype=kind_of(held))
+        load = raw.LookupTableImportV2(table_handle=table, keys=keys_of(keys, 1, 2, 3), values=given(held, 3))
+        wanted, nothing, default = keys_of(keys, 2, 7), feed(values(keys, 0)), given(held)
+        with tf.control_dependencies([load]):
+            found, empty = (raw.LookupTableFindV2(table_handle=table, keys=k, default_value=default) for k in (wanted, nothing))
+            return [found, empty, raw.LookupTableSizeV2(table_handle=table)]
+
+
+for combination in type_combinations("AnonymousHashTable"):
+    anonymous_of(*(name_of(dict(combination)[a]) for a in ("key_dtype", "value_dtype")))
+
+
 def queue_of(dtype):
     @graph("FIFOQueueV2", "QueueEnqueueV2", "QueueEnqueueManyV2", "QueueDequeueV2", "QueueDequeueManyV2", "QueueSizeV2")
     def queue():
-        kind = tf.string if dtype == "string" else tf.as_dtype(numpy_of(dtype))
+        kind = kind_of(dtype)
         handle = raw.FIFOQueueV2(component_types=[kind], shapes=[[2]], capacity=9)
         one = raw.QueueEnqueueV2(handle=handle, components=[feed(values(dtype, 2))])
         many = raw.QueueEnqueueManyV2(handle=handle, components=[feed(values(dtype, 4, 2))])
@@ -129,13 +213,30 @@ def queue_of(dtype):
 def stack_of(dtype):
     @graph("StackV2", "StackPushV2", "StackPopV2")
     def stack():
-        kind = tf.string if dtype == "string" else tf.as_dtype(numpy_of(dtype))
+        kind = kind_of(dtype)
         handle = raw.StackV2(max_size=4, elem_type=kind, stack_name=f"stack_{dtype}")
         pushed = raw.StackPushV2(handle=handle, elem=feed(values(dtype, 2)))
         with tf.control_dependencies([pushed]):
             return [pushed, raw.StackPopV2(handle=handle, elem_type=kind)]
 
 
-for dtype in types_of("Identity", "T"):
-    queue_of(dtype)
-    stack_of(dtype)
+def barrier_of(dtype):
+    @graph("Barrier", "BarrierInsertMany", "BarrierTakeMany", "BarrierReadySize", "BarrierIncompleteSize")
+    def barrier():
+        kind = kind_of(dtype)
+        handle = raw.Barrier(component_types=[kind, tf.int32], shapes=[[2], []], shared_name=f"barrier_{dtype}")
+        put = raw.BarrierInsertMany(handle=handle, keys=feed(tensor(["a", "b", "c"])), values=given(dtype, 3, 2), component_index=0)
+        other = raw.BarrierInsertMany(handle=handle, keys=feed(tensor(["c", "a"])), values=feed([7, 8]), component_index=1)
+        sizes = [raw.BarrierReadySize(handle=handle), raw.BarrierIncompleteSize(handle=handle)]
+        indices, keys, taken = raw.BarrierTakeMany(handle=handle, num_elements=2, component_types=[kind, tf.int32])
+        # Which of two that are complete comes first is the hash table's matter, and taking sorts by index.
+        return steps(sizes, put, sizes, other, sizes, [indices, keys, *seen(*taken)], sizes)
+
+
+for dtype in for_dtypes("BarrierInsertMany"):
+    barrier_of(dtype)
+
+for dtype in for_dtypes("Identity"):
+    if dtype not in UNFEEDABLE:
+        queue_of(dtype)
+        stack_of(dtype)

@@ -58,7 +58,7 @@ each("LRNGrad", lambda t: [t("T", 1, 2, 3, 7), t("T", 1, 2, 3, 7), t("T", 1, 2, 
 each(
     "FusedBatchNormV3",
     lambda t: [t("T", 2, 3, 3, 4), t("U", 4), t("U", 4), t("U", 4), t("U", 4, kind="positive")],
-    is_training=False, close=32,
+    is_training=False, close=32, fetch=(0, 1, 2),
 )  # fmt: skip
 each(
     "FusedBatchNormGradV3",

@@ -39,7 +39,7 @@ each("MatMul", lambda t: [t("T", 5, 3), t("T", 4, 5)], sums=4, transpose_a=True,
 each("MatMul", lambda t: [t("T", 3, 0), t("T", 0, 4)], sums=4)
 each("BatchMatMulV2", lambda t: [t("T", 2, 1, 3, 5), t("T", 4, 5, 2)], sums=4)
 each("BatchMatMulV2", lambda t: [t("T", 2, 5, 3), t("T", 2, 2, 5)], sums=4, adj_x=True, adj_y=True)
-each("BatchMatMulV3", lambda t: [t("Ta", 2, 3, 5), t("Tb", 2, 5, 2)], sums=4)
+each("BatchMatMulV3", lambda t: [t("Ta", 2, 3, 5, kind="positive"), t("Tb", 2, 5, 2)], sums=4)
 each("SparseMatMul", lambda t: [t("Ta", 3, 5), t("Tb", 5, 2)], close=16)
 each("Einsum", lambda t: [[t("T", 2, 3), t("T", 3, 4)]], equation="ij,jk->ki", sums=4)
 each("Einsum", lambda t: [[t("T", 2, 3, 3)]], equation="bii->b", sums=4)

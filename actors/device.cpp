@@ -30,6 +30,7 @@ struct DeviceState {
   std::map<std::int64_t, std::shared_ptr<Run>> runs;  // by step
   std::map<std::uint64_t, std::int64_t> calls;
   std::shared_ptr<FunctionRunner> functions;
+  std::shared_ptr<Cuts> cuts = std::make_shared<Cuts>();
 
   ResourceStore& store(const std::string& name) {
     auto& slot = stores[name];
@@ -39,6 +40,7 @@ struct DeviceState {
 
   Hands hands() {
     Hands hands;
+    hands.cuts = cuts;
     if (!offload) return hands;
     hands.offload = offload;
     hands.back = [device = caf::actor_cast<Device>(self)](std::function<void()> work) {

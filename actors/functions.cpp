@@ -56,7 +56,7 @@ void FunctionRunner::serve(Execution& execution) {
   execution.set_function_caller([self](Execution& from, const wire::NameAttrList& function, std::vector<Tensor> arguments, FunctionDone done) {
     auto plan = self->compiled(from, function);
     if (!plan.ok()) return done(plan.status());
-    self->run(*plan, from, from.cancellation, std::move(arguments), std::move(done));
+    self->run(*plan, from, from.cancellation, std::move(arguments), std::move(done), &from);
   });
   execution.set_function_keeper([self](Execution& from, const wire::NameAttrList& function) -> StatusOr<std::shared_ptr<const KeptFunction>> {
     const LibraryPtr& library = from.plan().library();
@@ -93,7 +93,7 @@ StatusOr<std::shared_ptr<const Plan>> FunctionRunner::compiled(Execution& from, 
 }
 
 void FunctionRunner::run(const std::shared_ptr<const Plan>& plan, Step& from, Cancellation* cancellation, std::vector<Tensor> arguments,
-                         FunctionDone done) {
+                         FunctionDone done, Execution* caller) {
   auto nested = std::make_shared<Execution>(plan, hands_);
   nested->id = from.id;
   nested->device = from.device;
@@ -102,6 +102,7 @@ void FunctionRunner::run(const std::shared_ptr<const Plan>& plan, Step& from, Ca
   nested->rendezvous = from.rendezvous;
   nested->cancellation = cancellation;
   serve(*nested);
+  if (caller) nested->join(*caller);
   nested->set_arguments(std::move(arguments));
   nested->run([nested = nested.get(), done = std::move(done)](Status status) {
     if (!status.ok()) return done(status);

@@ -29,7 +29,9 @@ class FunctionRunner : public std::enable_shared_from_this<FunctionRunner> {
   class Instance;
   static StatusOr<Compiled> compile(const LibraryPtr& library, const wire::NameAttrList& function, const std::string& device);
   StatusOr<std::shared_ptr<const Plan>> compiled(Execution& from, const wire::NameAttrList& function);
-  void run(const std::shared_ptr<const Plan>& plan, Step& from, Cancellation* cancellation, std::vector<Tensor> arguments, FunctionDone done);
+  /// What a caller's step updates through its functions is part of its unit.
+  void run(const std::shared_ptr<const Plan>& plan, Step& from, Cancellation* cancellation, std::vector<Tensor> arguments, FunctionDone done,
+           Execution* caller = nullptr);
 
   Hands hands_;
   std::map<std::string, Compiled> compiled_;

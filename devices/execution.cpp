@@ -33,7 +33,8 @@ Status run_kernel(const Kernel& kernel, Call& call) {
 
 }  // namespace
 
-Execution::Execution(std::shared_ptr<const Plan> plan, Hands hands) : plan_(std::move(plan)), hands_(std::move(hands)) {}
+Execution::Execution(std::shared_ptr<const Plan> plan, Hands hands)
+    : plan_(std::move(plan)), hands_(std::move(hands)), unit_(std::make_shared<Unit>(hands_.cuts ? hands_.cuts : std::make_shared<Cuts>())) {}
 Execution::~Execution() = default;
 
 void Execution::run(Finished finished) {
@@ -53,13 +54,16 @@ void Execution::loop() {
   if (looping_) return;
   looping_ = true;
   auto alive = shared_from_this();
+  unit_->enter();
   while (!ready_.empty()) {
     process(ready_.pop());
     if (!status_.ok()) ready_.clear();
   }
   looping_ = false;
+  unit_->leave();
+  const bool through = under_way_ == 0 && held_updates_.empty() && held_reads_.empty();
   // Kernels on other threads cannot be called back; a run that has failed does not wait for them.
-  if ((under_way_ == 0 || (!status_.ok() && under_way_ == elsewhere_)) && finished_) {
+  if ((through || (!status_.ok() && under_way_ == elsewhere_)) && finished_) {
     if (status_.ok()) {
       plan_->spares().give(0, std::move(root_.iterations.front()));
       root_.iterations.clear();
@@ -92,6 +96,7 @@ void Execution::process(const Ready& ready) {
     if (!p.transfer) return pass_dead(ready, p, inputs);
     for (Value& v : inputs) v.dead = true;
   }
+  if (p.touch != Touch::none && held_back(ready, p, inputs)) return;
   if (p.any_ref_source)
     if (Status status = fetch_references(p, inputs); !status.ok()) return fail(p, std::move(status));
   if (p.flow == Flow::kernel) {
@@ -170,12 +175,15 @@ void Execution::start_waiting(const Ready& ready, const PlanNode& p, std::span<V
 void Execution::run_elsewhere(const Ready& ready, const PlanNode& p, std::span<Value> inputs) {
   Waiting* w = hold(ready, p, inputs);
   ++elsewhere_;
+  const bool computes = p.kernel->place != Place::io;  // files are waited for, other threads are not: cuts do not depend on their number
+  if (computes) unit_->enter();
   hands_.offload(
-      [self = shared_from_this(), w, kernel = p.kernel] {
+      [self = shared_from_this(), w, kernel = p.kernel, computes] {
         Status status = run_kernel(*kernel, *w->call);
-        self->hands_.back([self, w, status = std::move(status)] {
+        self->hands_.back([self, w, computes, status = std::move(status)] {
           --self->elsewhere_;
           self->complete(w, status);
+          if (computes) self->unit_->leave();
         });
       },
       p.kernel->place);

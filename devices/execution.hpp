@@ -2,6 +2,7 @@
 #pragma once
 
 #include <troupe/wire/step_stats.pb.h>
+#include <troupe/devices/cuts.hpp>
 #include <troupe/devices/frame.hpp>
 #include <troupe/devices/plan.hpp>
 #include <troupe/devices/ready_queue.hpp>
@@ -14,7 +15,7 @@
 
 namespace troupe {
 
-/// How an execution reaches other threads. Both may be empty: then everything runs where run() was called.
+/// How an execution reaches other threads and the other runs of its device. All may be empty: then it is alone and runs where run() was called.
 struct Hands {
   /// Runs a job on the compute pool (or, for blocking ones, the I/O pool).
   std::function<void(std::function<void()>, Place)> offload;
@@ -22,6 +23,7 @@ struct Hands {
   std::function<void(std::function<void()>)> back;
   /// Kernels expected to take longer than this many nanoseconds are worth a hand-off.
   float worth_ns = 50'000;
+  std::shared_ptr<Cuts> cuts;
 };
 
 /// Belongs to its device's actor, which alone calls it. Keeps itself alive until it is done.
@@ -41,6 +43,9 @@ class Execution final : public Step, public StepHost, public std::enable_shared_
   void set_function_caller(CallFunction caller) { call_function_ = std::move(caller); }
   using KeepFunction = std::function<StatusOr<std::shared_ptr<const KeptFunction>>(Execution&, const wire::NameAttrList&)>;
   void set_function_keeper(KeepFunction keeper) { keep_function_ = std::move(keeper); }
+
+  /// Makes this run part of another one's step, whose function it is.
+  void join(Execution& caller) { unit_ = caller.unit_; }
 
   /// Starts; `finished` is called once, possibly before run returns.
   void run(Finished finished);
@@ -70,6 +75,9 @@ class Execution final : public Step, public StepHost, public std::enable_shared_
   void loop();
   void process(const Ready& ready);
   void pass_dead(const Ready& ready, const PlanNode& p, std::span<Value> inputs);
+  bool held_back(const Ready& ready, const PlanNode& p, std::span<Value> inputs);
+  void resume_updates();
+  void take_cut();
   Status fetch_references(const PlanNode& p, std::span<Value> inputs);
   bool worth_a_hand_off(const PlanNode& p, std::span<Value> inputs) const;
   void run_here(const Ready& ready, const PlanNode& p, std::span<Value> inputs);
@@ -113,6 +121,10 @@ class Execution final : public Step, public StepHost, public std::enable_shared_
   int under_way_ = 0;           // kernels that have not answered
   int elsewhere_ = 0;           // those of them that run on other threads
   bool looping_ = false;
+
+  std::shared_ptr<Unit> unit_;
+  std::vector<Ready> held_updates_, held_reads_;
+  bool cutting_ = false;
 };
 
 }  // namespace troupe

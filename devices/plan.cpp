@@ -119,6 +119,7 @@ StatusOr<std::shared_ptr<const Plan>> Plan::compile(const Graph& graph, const Re
   plan->lay_out_slots(graph, constants);
   plan->lay_out_edges(graph, constants);
   pass_references_on(plan->nodes_, plan->edges_);
+  plan->mark_cuts(graph);
   plan->spares_ = std::make_unique<Spares>(plan->frames_);
   return std::shared_ptr<const Plan>(std::move(plan));
 }

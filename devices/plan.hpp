@@ -21,6 +21,9 @@ using KernelCache = std::unordered_map<std::string, std::shared_ptr<Kernel>>;
 /// Ops that steer the flow of values are the executor's own; all others have a kernel.
 enum class Flow : std::uint8_t { kernel, no_op, switch_, switch_n, merge, enter, exit, next_iteration, loop_cond, trigger, argument, result };
 
+/// How a node takes part in what is shared between steps and saved: see cuts.hpp.
+enum class Touch : std::uint8_t { none, update, read, read_of_references };
+
 struct PlanEdge {
   int output;  // -1: control
   int node;
@@ -43,6 +46,7 @@ struct PlanNode {
   int inputs = 0, outputs = 0;
   int edges_begin = 0, edges_end = 0;
   Flow flow = Flow::kernel;
+  Touch touch = Touch::none;
   bool transfer = false;  // Send and Recv see dead inputs
   bool allows_uninitialized = false;
   bool ref_output = false;
@@ -96,6 +100,8 @@ class Plan {
   const std::vector<int>& roots() const { return roots_; }
   /// Nodes that are values now.
   const std::vector<NodeFacts>& bound() const { return bound_; }
+  /// Nodes that write a checkpoint, or send to one that does.
+  const std::vector<int>& saves() const { return saves_; }
   int arguments() const { return arguments_; }
   int results() const { return results_; }
   int most_outputs() const { return most_outputs_; }
@@ -108,18 +114,24 @@ class Plan {
   Status assign_frames(const Graph& graph, const Constants& constants);
   void lay_out_slots(const Graph& graph, const Constants& constants);
   void lay_out_edges(const Graph& graph, const Constants& constants);
+  bool placed(int graph_node) const { return places_[static_cast<std::size_t>(graph_node)] >= 0; }
   PlanNode& at(int graph_node) { return nodes_[static_cast<std::size_t>(places_[static_cast<std::size_t>(graph_node)])]; }
+  void mark_cuts(const Graph& graph);
 
   std::vector<PlanNode> nodes_;
   std::vector<PlanFrame> frames_;
   std::vector<PlanEdge> edges_;
-  std::vector<int> roots_;
+  std::vector<int> roots_, saves_;
   std::vector<NodeFacts> bound_;
   std::vector<int> places_;  // of the graph's nodes while compiling; -1 where bound
   int arguments_ = 0, results_ = 0, most_outputs_ = 0;
   LibraryPtr library_;
   std::unique_ptr<Spares> spares_;
 };
+
+bool is_save(const std::string& op);
+/// A Send with this attribute carries what a checkpoint on another device gets.
+inline constexpr const char* saved_attr = "_saved";
 
 /// How TensorFlow joins hashes: frames get their numbers on the wire from it.
 std::uint64_t combine_hashes(std::uint64_t a, std::uint64_t b);

@@ -4,6 +4,7 @@
 #include <troupe/actors/plan/crossing.hpp>
 #include <troupe/actors/plan/frames.hpp>
 #include <troupe/actors/plan/reachable.hpp>
+#include <troupe/devices/plan.hpp>
 
 namespace troupe {
 namespace {
@@ -45,6 +46,32 @@ Status carry_inputs(Graph& graph, int node, Crossing& crossing) {
   return absl::OkStatus();
 }
 
+/// Whose values come to a node that writes a checkpoint.
+std::vector<bool> saved_nodes(const Graph& graph) {
+  std::vector<bool> saved(graph.nodes().size(), false);
+  std::vector<int> left;
+  for (int i = 0; i < graph.size(); ++i)
+    if (is_save(graph.node(i).kind())) left.push_back(i);
+  while (!left.empty()) {
+    const int i = left.back();
+    left.pop_back();
+    if (saved[static_cast<std::size_t>(i)]) continue;
+    saved[static_cast<std::size_t>(i)] = true;
+    for (const Edge& e : graph.node(i).inputs) left.push_back(e.node);
+  }
+  return saved;
+}
+
+/// Tells the devices that a checkpoint elsewhere takes values from: what they read for it belongs together.
+void mark_saved(Graph& graph, const std::vector<bool>& saved) {
+  for (int i = static_cast<int>(saved.size()); i < graph.size(); ++i) {
+    Node& node = graph.node(i);
+    const bool sends = node.kind() == "_Send" || node.kind() == "_HostSend";
+    if (!sends || node.inputs[0].node >= static_cast<int>(saved.size())) continue;
+    if (saved[static_cast<std::size_t>(node.inputs[0].node)]) (*node.def.mutable_attr())[saved_attr].set_b(true);
+  }
+}
+
 }  // namespace
 
 std::string task_of(const std::string& device) {
@@ -57,7 +84,9 @@ StatusOr<std::map<std::string, wire::GraphDef>> partition(Graph graph, const Inc
   TRY_ASSIGN(const Frames frames, Frames::of(graph));
   Crossing crossing(graph, frames, incarnation_of, counter);
   const int given = graph.size();
+  const auto saved = saved_nodes(graph);
   for (int i = 0; i < given; ++i) TRY(carry_inputs(graph, i, crossing));
+  mark_saved(graph, saved);
   const LibraryPtr library = graph.library();
   graph.set_library(nullptr);
   wire::GraphDef whole = graph.to_graph_def();

@@ -4,12 +4,15 @@
 #include <troupe/actors/server.hpp>
 #include <troupe/config/options_cli.hpp>
 
+#include <fcntl.h>
 #include <signal.h>
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 #include <CLI/CLI.hpp>
 
+#include <cerrno>
 #include <cstdio>
+#include <thread>
 
 namespace troupe {
 namespace {
@@ -24,6 +27,20 @@ void wait_for_signal(const sigset_t& signals) {
   sigaction(SIGTERM, &at_once, nullptr);
   sigaction(SIGINT, &at_once, nullptr);
   pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
+}
+
+/// Turns the end of the owner, who holds the other end of the pipe, into a SIGTERM.
+Status watch_owner(int descriptor) {
+  if (fcntl(descriptor, F_GETFD) < 0) return invalid("--owner_fd: {} is no open file descriptor; pass one end of a pipe", descriptor);
+  std::thread([descriptor] {
+    char bytes[64];
+    for (;;) {
+      const auto count = read(descriptor, bytes, sizeof bytes);
+      if (count == 0 || (count < 0 && errno != EINTR)) break;
+    }
+    kill(getpid(), SIGTERM);
+  }).detach();
+  return {};
 }
 
 int complain(const Status& status) {
@@ -47,6 +64,8 @@ int run_node(const NodeOptions& options) {
   sigaddset(&signals, SIGINT);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
 
+  if (options.owner_fd)
+    if (Status status = watch_owner(*options.owner_fd); !status.ok()) return complain(status);
   auto server = Server::start(*identity, options);
   if (!server.ok()) return complain(server.status());
   spdlog::info("{} serves at {}", (*server)->task(), (*server)->target());

@@ -4,6 +4,8 @@
 #include <troupe/actors/wire_codec.hpp>
 #include <troupe/messaging/reply_port.hpp>
 
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
 #include <array>
 #include <map>
@@ -29,13 +31,15 @@ struct GatewayState {
   Worker worker;
   std::unique_ptr<ReplyPort> port;
   Status closed;
-  std::map<std::uint64_t, bool> open;  // numbers of calls under way; true: the master's
+  std::map<std::uint64_t, bool> open;   // numbers of calls under way; true: the master's
+  std::vector<std::uint64_t> received;  // calls by method
 
   const Master& of(service::Master*) const { return master; }
   const Worker& of(service::Worker*) const { return worker; }
 
   void incoming(const Incoming& message);
   void close(const Close& message);
+  std::string account() const;
 
   void cancel(std::uint64_t number, const Status& reason) {
     auto found = open.find(number);
@@ -102,11 +106,24 @@ constexpr std::array eager_methods{"CreateContext",        "UpdateContext", "Enq
 void GatewayState::incoming(const Incoming& message) {
   if (!closed.ok()) return message.call->fail(closed);
   const auto at = static_cast<std::size_t>(message.call->method);
+  received.resize(rows.size() + eager_methods.size());
+  if (at < received.size()) ++received[at];
   if (at < rows.size()) rows[at].handler(*this, message.call);
   else refuse_eager(*this, message.call);
 }
 
+/// "CreateSession 1, RunStep 500"
+std::string GatewayState::account() const {
+  std::string text;
+  for (std::size_t i = 0; i < received.size(); ++i) {
+    if (received[i] == 0) continue;
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", i < rows.size() ? rows[i].name : eager_methods[i - rows.size()], received[i]);
+  }
+  return text.empty() ? "none" : text;
+}
+
 void GatewayState::close(const Close& message) {
+  if (closed.ok()) spdlog::info("calls received: {}", account());
   closed = message.reason;
   if (!message.cancel_open) return;
   const auto numbers = open;

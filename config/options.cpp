@@ -24,6 +24,8 @@ constexpr std::array rows{
               "loopback if this task's own entry is local or absent, else all interfaces", &NodeOptions::bind},
     OptionRow{"port", "PORT", "Listen on this port; 0 picks a free one", "the port of this task's own entry, else 2222", &NodeOptions::port},
     OptionRow{"grace", "SECONDS", "How long running steps may go on after SIGTERM or SIGINT", "0.5", &NodeOptions::grace},
+    OptionRow{"owner_fd", "FD", "End, as after SIGTERM, when the other end of this inherited pipe closes: with the process that started this node",
+              "none", &NodeOptions::owner_fd},
     OptionRow{"log_level", "LEVEL", "trace, debug, info, warning, error or fatal; or 0 (info) to 3 (fatal)", "from TF_CPP_MIN_LOG_LEVEL, else info",
               &NodeOptions::log_level},
     OptionRow{"spin_us", "MICROS", "How long a transport thread looks for work before it sleeps; 0 is not at all", "300", &NodeOptions::spin_us},
@@ -32,6 +34,7 @@ constexpr std::array rows{
 };
 
 constexpr int most_threads = 4096;
+constexpr int most_descriptors = 1 << 20;
 constexpr int longest_spin_us = 1'000'000;
 constexpr double longest_grace = 86'400;
 
@@ -77,6 +80,7 @@ Status check_numbers(const NodeOptions& options) {
   TRY(check_range("task_id", options.task_id, 0, most_tasks));
   TRY(check_range("task_index", options.task_index, 0, most_tasks));
   TRY(check_range("port", options.port, 0, 65535));
+  TRY(check_range("owner_fd", options.owner_fd, 0, most_descriptors));
   TRY(check_range("spin_us", options.spin_us, 0, longest_spin_us));
   TRY(check_range("io_threads", options.io_threads, 1, most_threads));
   TRY(check_range("compute_threads", options.compute_threads, 0, most_threads));

@@ -31,6 +31,7 @@ struct NodeOptions {
   std::string bind;
   std::optional<int> port;
   double grace = 0.5;
+  std::optional<int> owner_fd;
   std::string log_level;
   int spin_us = 300;
   int io_threads = 2;

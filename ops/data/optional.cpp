@@ -2,6 +2,7 @@
 #include <troupe/ops/data/optional.hpp>
 
 #include <troupe/messaging/tensor_codec.hpp>
+#include <troupe/ops/containers/variant_arithmetic.hpp>
 #include <troupe/ops/data/dataset.hpp>
 
 namespace troupe {
@@ -31,6 +32,34 @@ StatusOr<std::shared_ptr<const VariantValue>> decode(const wire::VariantTensorDa
   return std::make_shared<OptionalValue>(std::move(components));
 }
 
+using Made = std::shared_ptr<const VariantValue>;
+
+VariantResult zeros_of_optional(const VariantValue& value) {
+  const auto& optional = static_cast<const OptionalValue&>(value);
+  if (!optional.value) return Made(std::make_shared<OptionalValue>(std::nullopt));
+  Tuple zeros;
+  for (const Tensor& t : *optional.value) {
+    if (t.dtype() == DType::string) return invalid("Trying to compute zeros_like for unsupported dtype string");
+    TRY_ASSIGN(Tensor zero, zeros_like(t));
+    zeros.push_back(std::move(zero));
+  }
+  return Made(std::make_shared<OptionalValue>(std::move(zeros)));
+}
+
+VariantResult sum_of_optionals(const VariantValue& a, const VariantValue& b) {
+  const auto &left = static_cast<const OptionalValue&>(a), &right = static_cast<const OptionalValue&>(b);
+  if (left.value.has_value() != right.value.has_value()) return invalid("Cannot add optionals because one has a value and the other doesn't.");
+  if (!left.value) return Made(std::make_shared<OptionalValue>(std::nullopt));
+  if (left.value->size() != right.value->size())
+    return invalid("Cannot add optionals because they have different numbers of components ({} vs. {}).", left.value->size(), right.value->size());
+  Tuple sums;
+  for (std::size_t i = 0; i < left.value->size(); ++i) {
+    TRY_ASSIGN(Tensor sum, add_tensors((*left.value)[i], (*right.value)[i]));
+    sums.push_back(std::move(sum));
+  }
+  return Made(std::make_shared<OptionalValue>(std::move(sums)));
+}
+
 }  // namespace
 
 Status check_components(const ElementFacts& wanted, const Tuple& components) {
@@ -47,6 +76,7 @@ Status check_components(const ElementFacts& wanted, const Tuple& components) {
 
 void add_optionals(Registry& ops) {
   register_variant_codec("tensorflow::data::Optional", encode, decode);
+  let_compute("tensorflow::data::Optional", {.zeros = zeros_of_optional, .add = sum_of_optionals});
   ops.add("OptionalNone", [](Call& call) { call.set(0, to_tensor(OptionalValue(std::nullopt))); });
   ops.add("OptionalFromValue", [](Call& call, List components) { call.set(0, to_tensor(OptionalValue(tensors_in(components)))); });
   ops.add("OptionalHasValue", [](Call& call, Any optional) -> Status {

@@ -162,3 +162,25 @@ def test_what_a_function_keeps_lives_as_long_as_its_iterator(troupe, tensorflow_
                 session.run([i.initializer for i in iterators])
                 results.append([drain(tf1, session, e) for e in elements])
     assert results[0] == results[1] == results[2] == results[3]
+
+
+def test_optionals_have_zeros_and_sums(either, tf1):
+    """The gradients of a cond carry values of its branches in optionals."""
+    from tensorflow.python.ops import gen_optional_ops as optionals
+
+    def value(*components):
+        return optionals.optional_from_value(list(components))
+
+    some = value(tf1.constant([1.0, 2.0]), tf1.constant(3))
+    sums = tf1.raw_ops.AddN(inputs=[some, value(tf1.constant([0.5, 0.5]), tf1.constant(4))])
+    zeros = tf1.raw_ops.ZerosLike(x=some)
+    neither = tf1.raw_ops.AddN(inputs=[tf1.raw_ops.ZerosLike(x=optionals.optional_none()), optionals.optional_none()])
+    with tf1.Session(either.target("worker/0")) as session:
+        for optional, expected in (sums, [[1.5, 2.5], 7]), (zeros, [[0, 0], 0]):
+            got = session.run(optionals.optional_get_value(optional, [tf1.float32, tf1.int32], [[2], []]))
+            assert [v.tolist() for v in got] == expected
+        assert not session.run(optionals.optional_has_value(neither))
+        with pytest.raises(tf1.errors.InvalidArgumentError, match="Cannot add optionals because one has a value and the other doesn't."):
+            session.run(tf1.raw_ops.AddN(inputs=[some, optionals.optional_none()]).op)
+        with pytest.raises(tf1.errors.InvalidArgumentError, match="Trying to compute zeros_like for unsupported dtype string"):
+            session.run(tf1.raw_ops.ZerosLike(x=value(tf1.constant("a"))).op)

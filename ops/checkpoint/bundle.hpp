@@ -2,6 +2,7 @@
 #pragma once
 
 #include <troupe/wire/checkpoint.pb.h>
+#include <troupe/ops/checkpoint/byte_run.hpp>
 #include <troupe/ops/checkpoint/new_file.hpp>
 #include <troupe/ops/checkpoint/table_file.hpp>
 #include <troupe/ops/checkpoint/tensor_slice.hpp>
@@ -21,7 +22,8 @@ std::string data_file(const std::string& prefix, int shard, int shards);
 wire::BundleHeaderProto header_of(int shards);
 /// Makes the directory that a prefix names, one level at most.
 Status make_place_for(const std::string& prefix);
-Status write_index(const std::string& prefix, int shards, const std::map<std::string, wire::BundleEntryProto>& entries);
+/// The index, complete but for its name: who commits it makes the checkpoint visible.
+StatusOr<TableWriter> write_index(const std::string& prefix, int shards, const std::map<std::string, wire::BundleEntryProto>& entries);
 }  // namespace bundle
 
 /// Writes a checkpoint of one shard; nothing is left of one that is not finished.
@@ -58,8 +60,12 @@ class BundleReader {
 
  private:
   BundleReader(std::string prefix, TableReader index) : prefix_(std::move(prefix)), index_(std::move(index)) {}
-  StatusOr<Tensor> read_entry(const std::string& key, const wire::BundleEntryProto& entry);
-  Status read_strings(const RandomFile& file, const wire::BundleEntryProto& entry, Tensor& value, std::uint32_t& crc);
+  StatusOr<Tensor> read_entry(const std::string& name, const wire::BundleEntryProto& entry);
+  Status read_bands(const std::string& name, const wire::BundleEntryProto& entry, const TensorSlice& stored, Tensor& to, const TensorSlice& wanted);
+  static Status read_strings(ByteRun& bytes, Tensor& value, std::uint32_t& crc);
+  StatusOr<ByteRun> bytes_of(const std::string& name, const wire::BundleEntryProto& entry, DType dtype, const Shape& shape);
+  Status check_sum(const wire::BundleEntryProto& entry, std::uint32_t crc) const;
+  Status located(const Status& status, const std::string& name, const wire::BundleEntryProto& entry) const;
   StatusOr<Tensor> read_parts(const std::string& name, const wire::BundleEntryProto& entry, const TensorSlice& wanted);
   StatusOr<const RandomFile*> data_of(int shard);
 

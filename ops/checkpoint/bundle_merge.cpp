@@ -52,8 +52,9 @@ Status merge_bundles(const std::vector<std::string>& prefixes, const std::string
   if (found.empty()) return invalid("At least one prefix checkpoint file must exist, but none existed.");
   TRY(bundle::make_place_for(merged));
   const int shards = static_cast<int>(whole.data.size());
+  TRY_ASSIGN(TableWriter index, bundle::write_index(merged, shards, whole.entries));
   for (int i = 0; i < shards; ++i) TRY(rename_file(whole.data[static_cast<std::size_t>(i)], bundle::data_file(merged, i, shards)));
-  TRY(bundle::write_index(merged, shards, whole.entries));
+  TRY(index.commit());
   for (const std::string& prefix : found)
     if (prefix != merged) delete_file(bundle::index_file(prefix)).IgnoreError();
   return absl::OkStatus();

@@ -1,9 +1,11 @@
 // Reading of checkpoints of version 2.
 #include <troupe/messaging/tensor_codec.hpp>
 #include <troupe/ops/checkpoint/bundle.hpp>
+#include <troupe/ops/checkpoint/byte_run.hpp>
 #include <troupe/ops/checkpoint/ordered_code.hpp>
 #include <troupe/ops/files/crc32c.hpp>
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 
@@ -26,11 +28,6 @@ Status check_version(const wire::VersionDef& version) {
   return absl::OkStatus();
 }
 
-Status read_exactly(const RandomFile& file, std::uint64_t offset, char* to, std::size_t n) {
-  TRY_ASSIGN(const std::size_t count, file.read(offset, to, n));
-  return count == n ? absl::OkStatus() : out_of_range("Read less bytes than requested");
-}
-
 /// The types of which TensorFlow reads parts that were not stored as such.
 bool cut_out(DType type) {
   return visit_dtype(types<float, double, std::int32_t, std::uint8_t, std::int16_t, std::int8_t, complex64, complex128, std::int64_t, bool, qint32,
@@ -38,25 +35,17 @@ bool cut_out(DType type) {
                      type, []<class T>() {});
 }
 
-/// Takes a number off the front of bytes.
-StatusOr<std::uint64_t> take_varint(std::string_view& bytes) {
-  std::uint64_t n = 0;
-  for (unsigned shift = 0; shift < 70; shift += 7) {
-    if (bytes.empty()) return out_of_range("Read less bytes than requested");
-    const auto byte = static_cast<unsigned char>(bytes.front());
-    bytes.remove_prefix(1);
-    n |= static_cast<std::uint64_t>(byte & 0x7f) << (shift < 64 ? shift : 0);
-    if (byte < 0x80) return n;
-  }
-  return data_loss("Stored data is too large to be a varint64.");
-}
+/// How much of a tensor is read at a time where it has to go through other memory.
+constexpr std::int64_t band_bytes = 1 << 20;
 
 }  // namespace
 
 StatusOr<BundleReader> BundleReader::open(const std::string& prefix) {
   const std::string file = bundle::index_file(prefix);
-  TRY_ASSIGN(TableReader index, TableReader::open(file));
-  BundleReader reader(prefix, std::move(index));
+  auto index = TableReader::open(file);
+  if (absl::IsDataLoss(index.status())) return append_text(index.status(), fmt::format(" (the index of a checkpoint, {})", file));
+  TRY(index.status());
+  BundleReader reader(prefix, *std::move(index));
   const auto header = reader.index_.find("");
   if (!header.ok()) return corrupt(file, "failed to seek to header entry", header.status());
   if (!*header) return corrupt(file, "failed to seek to header entry", absl::OkStatus());
@@ -68,6 +57,7 @@ StatusOr<BundleReader> BundleReader::open(const std::string& prefix) {
 
 StatusOr<wire::BundleEntryProto> BundleReader::entry(const std::string& key) {
   const auto found = index_.find(key);
+  if (absl::IsDataLoss(found.status())) return append_text(found.status(), fmt::format(" (tensor {} in {})", key, bundle::index_file(prefix_)));
   if (!found.ok() || !*found) return not_found("Key {} not found in checkpoint", key);
   wire::BundleEntryProto entry;
   if (!entry.ParseFromString(**found)) return data_loss("Entry for key {} not parseable.", key);
@@ -106,18 +96,19 @@ StatusOr<Tensor> BundleReader::read_parts(const std::string& name, const wire::B
   if (stored.empty()) stored.emplace_back(full.rank());
   TRY_ASSIGN(const auto parts, covering_slices(stored, wanted, full));
   if (!parts) return invalid("Does not have sufficient slices for partitioned tensor {} to restore in slice_spec: {}", name, to_string(wanted));
+  const auto dtype = static_cast<DType>(entry.dtype());
   Tensor value;
   for (const TensorSlice& slice : *parts) {
     const std::string key = entry.slices_size() == 0 ? name : slice_key(name, slice);
     TRY_ASSIGN(const auto slice_entry, this->entry(key));
     TRY_ASSIGN(const Shape here, slice.shape_in(full));
-    TRY_ASSIGN(const Tensor read, read_entry(key, slice_entry));
-    if (read.shape() != here || read.dtype() != static_cast<DType>(entry.dtype()))
+    TRY_ASSIGN(const Shape stored_shape, shape_from_proto(slice_entry.shape()));
+    if (stored_shape != here || slice_entry.dtype() != entry.dtype())
       return data_loss("Slice {} of tensor {} has a wrong shape or type", to_string(slice), name);
-    if (here == part && slice.within(full) == wanted.within(full)) return read;
-    if (!cut_out(read.dtype())) return invalid("Dtype {} not supported.", name_of(read.dtype()));
-    if (!value.valid()) value = Tensor(read.dtype(), part);
-    copy_common(read, slice.within(full), value, wanted.within(full));
+    if (here == part && slice.within(full) == wanted.within(full)) return read_entry(name, slice_entry);
+    if (!cut_out(dtype)) return invalid("Dtype {} not supported.", name_of(dtype));
+    if (!value.valid()) value = Tensor(dtype, part);
+    TRY(located(read_bands(name, slice_entry, slice.within(full), value, wanted.within(full)), name, slice_entry));
   }
   return value.valid() ? value : Tensor(static_cast<DType>(entry.dtype()), part);
 }
@@ -128,64 +119,97 @@ StatusOr<const RandomFile*> BundleReader::data_of(int shard) {
   return &data_.emplace(shard, std::move(file)).first->second;
 }
 
-StatusOr<Tensor> BundleReader::read_entry(const std::string& key, const wire::BundleEntryProto& entry) {
+/// Damage is told with the tensor and the file that have it.
+Status BundleReader::located(const Status& status, const std::string& name, const wire::BundleEntryProto& entry) const {
+  if (!absl::IsDataLoss(status) && !absl::IsOutOfRange(status)) return status;
+  return data_loss("{} (tensor {} in {})", text_of(status), name, bundle::data_file(prefix_, entry.shard_id(), header_.num_shards()));
+}
+
+Status BundleReader::check_sum(const wire::BundleEntryProto& entry, std::uint32_t crc) const {
+  const std::uint32_t stored = unmask_crc(entry.crc32c());
+  if (stored == crc) return absl::OkStatus();
+  return data_loss("TensorBundle at {} shard {} ({} bytes): Checksum does not match: stored {:08} vs. calculated on the restored bytes {}", prefix_,
+                   entry.shard_id(), entry.size(), stored, crc);
+}
+
+StatusOr<Tensor> BundleReader::read_entry(const std::string& name, const wire::BundleEntryProto& entry) {
   const auto dtype = static_cast<DType>(entry.dtype());
   if (dtype != DType::string && size_of(dtype) == 0) return unimplemented("Tensors of {} cannot be restored from a checkpoint", name_of(dtype));
-  if (entry.offset() < 0 || entry.size() < 0)
-    return data_loss("Invalid place in bundle entry: key {}; offset {}; size {}", key, entry.offset(), entry.size());
   TRY_ASSIGN(const Shape shape, shape_from_proto(entry.shape()));
-  TRY_ASSIGN(const RandomFile* file, data_of(entry.shard_id()));
-  TRY_ASSIGN(const std::uint64_t bytes, file->size());
-  const bool there = static_cast<std::uint64_t>(entry.offset()) <= bytes &&
-                     static_cast<std::uint64_t>(entry.size()) <= bytes - static_cast<std::uint64_t>(entry.offset());
-  if (dtype == DType::string && there && shape.elements() > entry.size())
-    return data_loss("Invalid size in bundle entry: key {}; stored size {}", key, entry.size());
-  if (!there) return out_of_range("Read less bytes than requested");
   Tensor value;
-  std::uint32_t crc = 0;
-  if (dtype == DType::string) {
+  const auto read = [&]() -> Status {
+    TRY_ASSIGN(ByteRun bytes, bytes_of(name, entry, dtype, shape));
     value = Tensor(dtype, shape);
-    TRY(read_strings(*file, entry, value, crc));
-  } else {
-    const auto expected = static_cast<unsigned __int128>(shape.elements()) * size_of(dtype);
-    if (expected != static_cast<std::uint64_t>(entry.size()))
-      return data_loss("Invalid size in bundle entry: key {}; stored size {}; expected size {}", key, entry.size(),
-                       static_cast<std::uint64_t>(expected));
-    value = Tensor(dtype, shape);
-    TRY(read_exactly(*file, static_cast<std::uint64_t>(entry.offset()), value.mutable_data<char>(), value.bytes()));
-    crc = crc32c({value.data<char>(), value.bytes()});
-  }
-  if (unmask_crc(entry.crc32c()) != crc)
-    return data_loss("TensorBundle at {} shard {} ({} bytes): Checksum does not match: stored {:08} vs. calculated on the restored bytes {}", prefix_,
-                     entry.shard_id(), entry.size(), unmask_crc(entry.crc32c()), crc);
+    std::uint32_t crc = 0;
+    if (dtype == DType::string) {
+      TRY(read_strings(bytes, value, crc));
+    } else {
+      TRY(bytes.read(value.mutable_data<char>(), value.bytes()));
+      crc = crc32c({value.data<char>(), value.bytes()});
+    }
+    return check_sum(entry, crc);
+  };
+  TRY(located(read(), name, entry));
   return value;
 }
 
-Status BundleReader::read_strings(const RandomFile& file, const wire::BundleEntryProto& entry, Tensor& value, std::uint32_t& crc) {
-  std::string stored(static_cast<std::size_t>(entry.size()), '\0');
-  TRY(read_exactly(file, static_cast<std::uint64_t>(entry.offset()), stored.data(), stored.size()));
-  std::string_view left = stored;
-  std::vector<std::uint64_t> lengths;
+StatusOr<ByteRun> BundleReader::bytes_of(const std::string& name, const wire::BundleEntryProto& entry, DType dtype, const Shape& shape) {
+  if (entry.offset() < 0 || entry.size() < 0)
+    return data_loss("Invalid place in bundle entry: key {}; offset {}; size {}", name, entry.offset(), entry.size());
+  TRY_ASSIGN(const RandomFile* file, data_of(entry.shard_id()));
+  TRY_ASSIGN(const std::uint64_t there, file->size());
+  const auto offset = static_cast<std::uint64_t>(entry.offset()), size = static_cast<std::uint64_t>(entry.size());
+  if (offset > there || size > there - offset) return out_of_range("Read less bytes than requested");
+  const auto expected = static_cast<unsigned __int128>(shape.elements()) * size_of(dtype);
+  if (dtype == DType::string && shape.elements() > entry.size()) return data_loss("Invalid size in bundle entry: key {}; stored size {}", name, size);
+  if (dtype != DType::string && expected != size)
+    return data_loss("Invalid size in bundle entry: key {}; stored size {}; expected size {}", name, size, static_cast<std::uint64_t>(expected));
+  return ByteRun(*file, offset, size);
+}
+
+/// Copies what a stored part has of a wanted one, a few rows at a time: the part is never in memory as a whole.
+Status BundleReader::read_bands(const std::string& name, const wire::BundleEntryProto& entry, const TensorSlice& stored, Tensor& to,
+                                const TensorSlice& wanted) {
+  TRY_ASSIGN(const Shape shape, shape_from_proto(entry.shape()));
+  TRY_ASSIGN(ByteRun bytes, bytes_of(name, entry, to.dtype(), shape));
+  const std::int64_t rows = shape.rank() == 0 ? 1 : shape.dim(0);
+  const std::int64_t row_bytes = rows == 0 ? 1 : entry.size() / rows;
+  const std::int64_t at_once = std::clamp<std::int64_t>(band_bytes / std::max<std::int64_t>(row_bytes, 1), 1, std::max<std::int64_t>(rows, 1));
+  std::uint32_t crc = 0;
+  for (std::int64_t row = 0; row < rows; row += at_once) {
+    const TensorSlice band = stored.rows(row, std::min(at_once, rows - row));
+    Shape band_shape;
+    for (const auto& extent : band.extents()) band_shape.add_dim(extent.length);
+    Tensor part(to.dtype(), band_shape);
+    TRY(bytes.read(part.mutable_data<char>(), part.bytes()));
+    crc = extend_crc32c(crc, {part.data<char>(), part.bytes()});
+    copy_common(part, band, to, wanted);
+  }
+  return check_sum(entry, crc);
+}
+
+Status BundleReader::read_strings(ByteRun& bytes, Tensor& value, std::uint32_t& crc) {
+  std::string* const strings = value.mutable_data<std::string>();
+  std::uint64_t total = 0;
   for (std::int64_t i = 0; i < value.size(); ++i) {
-    TRY_ASSIGN(const std::uint64_t length, take_varint(left));
-    const std::size_t bytes = length <= std::numeric_limits<std::uint32_t>::max() ? 4 : 8;
+    TRY_ASSIGN(const std::uint64_t length, bytes.read_varint());
+    const std::size_t counted_bytes = length <= std::numeric_limits<std::uint32_t>::max() ? 4 : 8;
     char counted[8];
     std::memcpy(counted, &length, sizeof counted);
-    crc = extend_crc32c(crc, {counted, bytes});
-    lengths.push_back(length);
+    crc = extend_crc32c(crc, {counted, counted_bytes});
+    // A length that is damaged must not ask for memory.
+    if (length > bytes.left() || (total += length) > bytes.left()) return out_of_range("Read less bytes than requested");
+    strings[i].resize(static_cast<std::size_t>(length));
   }
-  if (left.size() < sizeof(std::uint32_t)) return out_of_range("Read less bytes than requested");
-  std::uint32_t checksum;
-  std::memcpy(&checksum, left.data(), sizeof checksum);
-  if (unmask_crc(checksum) != crc) return data_loss("The length checksum does not match: expected {:08} but actual is {}", unmask_crc(checksum), crc);
-  crc = extend_crc32c(crc, left.substr(0, sizeof checksum));
-  left.remove_prefix(sizeof checksum);
+  char checksum[sizeof(std::uint32_t)];
+  TRY(bytes.read(checksum, sizeof checksum));
+  std::uint32_t stored;
+  std::memcpy(&stored, checksum, sizeof stored);
+  if (unmask_crc(stored) != crc) return data_loss("The length checksum does not match: expected {:08} but actual is {}", unmask_crc(stored), crc);
+  crc = extend_crc32c(crc, {checksum, sizeof checksum});
   for (std::int64_t i = 0; i < value.size(); ++i) {
-    const std::uint64_t length = lengths[static_cast<std::size_t>(i)];
-    if (length > left.size()) return out_of_range("Read less bytes than requested");
-    value.mutable_data<std::string>()[i] = left.substr(0, static_cast<std::size_t>(length));
-    crc = extend_crc32c(crc, left.substr(0, static_cast<std::size_t>(length)));
-    left.remove_prefix(static_cast<std::size_t>(length));
+    TRY(bytes.read(strings[i].data(), strings[i].size()));
+    crc = extend_crc32c(crc, strings[i]);
   }
   return absl::OkStatus();
 }

@@ -42,11 +42,12 @@ Status bundle::make_place_for(const std::string& prefix) {
   return absl::IsAlreadyExists(made) ? absl::OkStatus() : made;
 }
 
-Status bundle::write_index(const std::string& prefix, int shards, const std::map<std::string, wire::BundleEntryProto>& entries) {
+StatusOr<TableWriter> bundle::write_index(const std::string& prefix, int shards, const std::map<std::string, wire::BundleEntryProto>& entries) {
   TRY_ASSIGN(TableWriter index, TableWriter::create(index_file(prefix)));
   index.add("", header_of(shards).SerializeAsString());
   for (const auto& [key, entry] : entries) index.add(key, entry.SerializeAsString());
-  return index.commit();
+  TRY(index.close());
+  return index;
 }
 
 StatusOr<BundleWriter> BundleWriter::create(const std::string& prefix) {
@@ -93,8 +94,11 @@ Status BundleWriter::add_slice(const std::string& key, const Shape& full, const 
 }
 
 Status BundleWriter::finish() {
+  // Where a checkpoint is written over another one of its name, both change within two calls.
+  TRY(data_.close());
+  TRY_ASSIGN(TableWriter index, bundle::write_index(prefix_, 1, entries_));
   TRY(data_.commit());
-  return bundle::write_index(prefix_, 1, entries_);
+  return index.commit();
 }
 
 StatusOr<std::uint32_t> BundleWriter::write_plain(const Tensor& value) {

@@ -63,11 +63,14 @@ StatusOr<Tensor> restore_one(BundleReader& reader, const std::string& name, cons
 }  // namespace
 
 void add_checkpoints(Registry& ops) {
-  ops.io("SaveV2", [](Call&, In<std::string> prefix, In<std::string> names, In<std::string> slices, List tensors) -> Status {
+  ops.io("SaveV2", [](Call& call, In<std::string> prefix, In<std::string> names, In<std::string> slices, List tensors) -> Status {
     TRY(check_names(prefix, names, slices));
     if (tensors.size() != names.size()) return invalid("Got {} tensor names but {} tensors.", names.size(), tensors.size());
     TRY_ASSIGN(BundleWriter writer, BundleWriter::create(prefix[0]));
-    for (int i = 0; i < tensors.size(); ++i) TRY(save_one(writer, names[i], slices[i], tensors[i]));
+    for (int i = 0; i < tensors.size(); ++i) {
+      TRY(save_one(writer, names[i], slices[i], tensors[i]));
+      call.input_value(tensors.first + i).tensor = Tensor();  // an update need not copy what is written
+    }
     return writer.finish();
   });
 

@@ -99,11 +99,17 @@ StatusOr<TableWriter> TableWriter::create(const std::string& name) {
 
 void TableWriter::add(std::string_view key, std::string_view value) { state_->builder.Add(slice_of(key), slice_of(value)); }
 
-Status TableWriter::commit() {
+Status TableWriter::close() {
+  if (state_->finished) return absl::OkStatus();
   state_->finished = true;
   const Status built = status_of(state_->builder.Finish());
   TRY(state_->output.status);
   TRY(built);
+  return state_->output.file.close();
+}
+
+Status TableWriter::commit() {
+  TRY(close());
   return state_->output.file.commit();
 }
 

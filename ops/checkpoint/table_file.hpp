@@ -19,6 +19,8 @@ class TableWriter {
   ~TableWriter();
   /// Keys come in increasing order.
   void add(std::string_view key, std::string_view value);
+  /// Makes the file complete, so that commit has only to rename.
+  Status close();
   /// Makes the file complete, and visible under its name.
   Status commit();
 

@@ -101,6 +101,12 @@ std::int64_t TensorSlice::elements() const {
   return n;
 }
 
+TensorSlice TensorSlice::rows(std::int64_t first, std::int64_t count) const {
+  TensorSlice part = *this;
+  if (!part.extents_.empty()) part.extents_[0] = {part.extents_[0].start + first, count};
+  return part;
+}
+
 std::string to_string(const TensorSlice& slice) {
   std::vector<std::string> texts;
   for (const auto& e : slice.extents()) texts.push_back(e.length == TensorSlice::full_length ? "-" : fmt::format("{},{}", e.start, e.length));

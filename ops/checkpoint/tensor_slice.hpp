@@ -39,6 +39,8 @@ class TensorSlice {
   /// What both have; of slices with every length said.
   std::optional<TensorSlice> common_with(const TensorSlice& other) const;
   std::int64_t elements() const;
+  /// Some rows of it; of a slice with every length said.
+  TensorSlice rows(std::int64_t first, std::int64_t count) const;
 
   friend bool operator==(const TensorSlice&, const TensorSlice&) = default;
 

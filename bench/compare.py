@@ -1,157 +1,117 @@
 """Troupe and TensorFlow's own server side by side, in one run, with the same client: medians, spread and ratio.
 
-Fresh processes for each pair, interleaved (TensorFlow, Troupe, TensorFlow, Troupe, ...). Prints a table and writes build/bench.json.
+Each workload gets fresh processes of both, and of a server that does nothing where that says something; timed windows alternate between them.
+Prints a table and writes build/bench.json and build/bench.html.
 """
 
 import argparse
+import contextlib
 import json
 import os
-import signal
 import statistics
-import subprocess
 import sys
 import time
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-TF_SERVER = (
-    "import os, threading; os.environ['TF_CPP_MIN_LOG_LEVEL'] = '3'\n"
-    "import tensorflow as tf\n"
-    "server = tf.distribute.Server.create_local_server()\n"
-    "print(server.target, flush=True)\n"
-    "threading.Event().wait()\n")
-
-FIRST_STEP = (
-    "import os, sys; os.environ['TF_CPP_MIN_LOG_LEVEL'] = '3'\n"
-    "import tensorflow as tf\n"
-    "tf1 = tf.compat.v1; tf1.disable_eager_execution()\n"
-    "no_op = tf1.no_op()\n"
-    "print('ready', flush=True)\n"
-    "for line in sys.stdin:\n"
-    "    with tf1.Session(line.strip()) as session:\n"
-    "        session.run(no_op)\n"
-    "    print('done', flush=True)\n")
+import machine  # noqa: E402
+import page  # noqa: E402
+import servers  # noqa: E402
 
 
-class Server:
-    def __init__(self, kind):
-        command = [sys.executable, "-c", TF_SERVER] if kind == "tensorflow" else [os.environ["TROUPE_BIN"], "node", "--port=0", "--log_level=error"]
-        self.started = time.monotonic()
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-        self.target = self.process.stdout.readline().strip()
-        if not self.target.startswith("grpc://"):
-            raise RuntimeError(f"the {kind} server did not start")
+class Contestant:
+    """One kind of server with its side of a workload."""
 
-    def resident_mb(self):
-        with open(f"/proc/{self.process.pid}/status") as status:
-            return next(int(line.split()[1]) / 1024 for line in status if line.startswith("VmRSS"))
+    def __init__(self, kind, workload):
+        self.cluster = servers.Cluster(kind, workload.jobs, None if kind == "tensorflow" else workload.spin_us, workload.answer_bytes)
+        self.whole = workload.whole
+        self._run = workload.setup(self.cluster)
+        self._step = next(self._run)
 
-    def stop(self):
-        self.process.send_signal(signal.SIGKILL)
-        self.process.wait()
-
-
-def null_step_us(server, client, steps):
-    import tensorflow as tf
-
-    tf1 = tf.compat.v1
-    with tf1.Graph().as_default():
-        no_op = tf1.no_op()
-        one = tf1.constant(1) + 1
-        with tf1.Session(server.target) as session:
-            assert session.run(one) == 2, "a do-nothing server would answer faster"
-            for _ in range(50):
-                session.run(no_op)
-            begin = time.perf_counter()
+    def window(self, steps):
+        """Seconds, CPU seconds and sleeps of the servers per step."""
+        cpu, sleeps, begin = self.cluster.cpu_seconds(), self.cluster.sleeps(), time.perf_counter()
+        if self.whole:
+            seconds = self._step(steps)
+        else:
             for _ in range(steps):
-                session.run(no_op)
-            return (time.perf_counter() - begin) / steps * 1e6
+                self._step()
+            seconds = (time.perf_counter() - begin) / steps
+        return {"time": seconds, "rate": 1 / seconds, "cpu": (self.cluster.cpu_seconds() - cpu) / steps, "sleeps": (self.cluster.sleeps() - sleeps) / steps}
+
+    def finish(self):
+        """The workload's last checks."""
+        for _ in self._run:
+            raise RuntimeError("a workload yields once")
 
 
-def scalar_us(server, client, steps):
-    import tensorflow as tf
-
-    tf1 = tf.compat.v1
-    with tf1.Graph().as_default():
-        x = tf1.placeholder(tf1.float32, [])
-        y = x + 1.0
-        with tf1.Session(server.target) as session:
-            assert session.run(y, {x: 2.0}) == 3.0
-            begin = time.perf_counter()
-            for _ in range(steps):
-                session.run(y, {x: 2.0})
-            return (time.perf_counter() - begin) / steps * 1e6
-
-
-def chain_us(server, client, steps):
-    import tensorflow as tf
-
-    tf1 = tf.compat.v1
-    with tf1.Graph().as_default():
-        x = tf1.placeholder(tf1.float32, [])
-        y = x
-        for _ in range(1000):
-            y = y + 1.0
-        with tf1.Session(server.target) as session:
-            assert session.run(y, {x: 0.0}) == 1000.0
-            begin = time.perf_counter()
-            for _ in range(max(1, steps // 20)):
-                session.run(y, {x: 0.0})
-            return (time.perf_counter() - begin) / max(1, steps // 20) / 1000 * 1e6
+def measure(workload, pairs, quick):
+    kinds = ["tensorflow", "troupe"] + (["floor"] if workload.floor and servers.floor_program() else [])
+    steps = max(1, workload.steps // 5) if quick and workload.steps > 5 else workload.steps
+    windows = {kind: [] for kind in kinds}
+    with contextlib.ExitStack() as running:
+        contestants = {}
+        for kind in kinds:
+            contestants[kind] = Contestant(kind, workload)
+            running.callback(contestants[kind].cluster.stop)
+        if not workload.whole:
+            for contestant in contestants.values():
+                contestant.window(max(1, steps // 10))
+        for _ in range(pairs):
+            for kind, contestant in contestants.items():
+                windows[kind].append(contestant.window(steps))
+        # Default graphs and sessions of the client are a stack: who began last ends first.
+        for contestant in reversed(contestants.values()):
+            contestant.finish()
+    return [summary(row, windows) for row in workload.rows]
 
 
-def first_step_s(server, client, steps):
-    client.stdin.write(server.target + "\n")
-    client.stdin.flush()
-    assert client.stdout.readline() == "done\n"
-    return time.monotonic() - server.started
+def summary(row, windows):
+    values = {kind: [w[row.measure] * row.scale for w in all_of_kind] for kind, all_of_kind in windows.items()}
+    median = {kind: statistics.median(v) for kind, v in values.items()}
+    return {"name": row.name, "target": row.target, "higher_is_better": row.higher_is_better, "values": values, "median": median,
+            "ratio": median["troupe"] / median["tensorflow"], "to_floor": median["troupe"] / median["floor"] if "floor" in median else None}
 
 
-def idle_mb(server, client, steps):
-    return server.resident_mb()
-
-
-WORKLOADS = {
-    "start to first step, s": first_step_s,
-    "idle resident memory, MB": idle_mb,
-    "null step, us": null_step_us,
-    "feed and fetch a scalar, us": scalar_us,
-    "chain of 1,000 adds, us per op": chain_us,
-}
+def print_row(row):
+    spread = ", ".join(f"{min(v):.4g}..{max(v):.4g}" for v in row["values"].values())
+    floor = f"{row['median']['floor']:10.4g} {row['to_floor']:8.3f}" if row["to_floor"] else " " * 19
+    print(f"{row['name']:62} {row['median']['tensorflow']:10.4g} {row['median']['troupe']:10.4g} {row['ratio']:7.3f} {floor}  "
+          f"{row['target']:24} {spread}", flush=True)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="two pairs and fewer steps")
-    parser.add_argument("--only", help="workloads whose name contains this")
+    parser.add_argument("--only", help="workloads with a row whose name contains this")
+    parser.add_argument("--pairs", type=int, help="windows of each server; 5, or 2 with --quick")
+    parser.add_argument("--out", default="build", help="folder of bench.json and bench.html")
     arguments = parser.parse_args()
     import tensorflow as tf
 
     tf.compat.v1.disable_eager_execution()
-    pairs, steps = (2, 300) if arguments.quick else (5, 2000)
-    chosen = {name: f for name, f in WORKLOADS.items() if not arguments.only or arguments.only in name}
-    client = subprocess.Popen([sys.executable, "-c", FIRST_STEP], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-    assert client.stdout.readline() == "ready\n"
-    results = {name: {"tensorflow": [], "troupe": []} for name in chosen}
-    for pair in range(pairs):
-        for kind in ("tensorflow", "troupe"):
-            print(f"pair {pair + 1} of {pairs}: {kind}", file=sys.stderr, flush=True)
-            server = Server(kind)
-            for name, workload in chosen.items():
-                results[name][kind].append(workload(server, client, steps))
-            server.stop()
-    client.kill()
-    table = {}
-    print(f"{'workload':34} {'TensorFlow':>12} {'Troupe':>12} {'ratio':>7}   spread (TensorFlow, Troupe)")
-    for name, values in results.items():
-        theirs, ours = (statistics.median(values[k]) for k in ("tensorflow", "troupe"))
-        spread = [f"{min(values[k]):.4g}..{max(values[k]):.4g}" for k in ("tensorflow", "troupe")]
-        table[name] = {"tensorflow": values["tensorflow"], "troupe": values["troupe"], "ratio": ours / theirs}
-        print(f"{name:34} {theirs:12.4g} {ours:12.4g} {ours / theirs:7.3f}   {spread[0]}, {spread[1]}")
-    os.makedirs("build", exist_ok=True)
-    with open("build/bench.json", "w") as out:
-        json.dump(table, out, indent=1)
+    tf.compat.v1.logging.set_verbosity(tf.compat.v1.logging.ERROR)
+    import workloads
+
+    chosen = [w for w in workloads.load() if not arguments.only or any(arguments.only in row.name for row in w.rows)]
+    if not chosen:
+        parser.error(f"no workload is called anything like '{arguments.only}'")
+    print(f"{'workload':62} {'TensorFlow':>10} {'Troupe':>10} {'ratio':>7} {'floor':>10} {'to floor':>8}  {'aim':24} spread (TensorFlow, Troupe, floor)")
+    rows = []
+    for workload in chosen:
+        for row in measure(workload, arguments.pairs or (2 if arguments.quick else 5), arguments.quick):
+            print_row(row)
+            rows.append(row)
+    limits = machine.measure()
+    for name, value in limits.items():
+        print(f"{name:62} {value:10.4g}")
+    os.makedirs(arguments.out, exist_ok=True)
+    with open(os.path.join(arguments.out, "bench.json"), "w") as out:
+        json.dump({"rows": rows, "machine": limits}, out, indent=1)
+    with open(os.path.join(arguments.out, "bench.html"), "w") as out:
+        out.write(page.render(rows, limits))
 
 
 if __name__ == "__main__":

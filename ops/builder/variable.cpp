@@ -125,23 +125,30 @@ Variable variable(Builder& b, const std::string& name, const Initial& initial, c
 
 Variable global_step(Builder& b) { return variable(b, "global_step", zeros({}, DType::i64), {.trainable = false}); }
 
-Out Variable::read() const {
-  if (!valid()) return {};
-  return resource ? Out(handle.builder->op("ReadVariableOp", {handle}, {{"dtype", dtype}})) : snapshot;
+namespace {
+/// What touches a variable sits beside it, whatever the scopes around say.
+Op touch(const Variable& v, const char* resource_kind, const char* reference_kind, std::vector<In> inputs, const Attrs& attrs = {},
+         const std::string& name = {}) {
+  if (!v.valid()) return {};
+  Builder& b = *v.handle.builder;
+  auto here = b.beside(op_of(v.handle));
+  inputs.insert(inputs.begin(), v.handle);
+  return b.op(v.resource ? resource_kind : reference_kind, inputs, attrs, name);
 }
+}  // namespace
 
-Op Variable::assign(const Out& value) const { return valid() ? handle.builder->op(resource ? "AssignVariableOp" : "Assign", {handle, value}) : Op{}; }
+Out Variable::read() const { return resource ? Out(touch(*this, "ReadVariableOp", "", {}, {{"dtype", dtype}})) : snapshot; }
+
+Op Variable::assign(const Out& value) const { return touch(*this, "AssignVariableOp", "Assign", {value}); }
 Op Variable::assign_add(const Out& value, const std::string& name) const {
-  return valid() ? handle.builder->op(resource ? "AssignAddVariableOp" : "AssignAdd", {handle, value}, {}, name) : Op{};
+  return touch(*this, "AssignAddVariableOp", "AssignAdd", {value}, {}, name);
 }
-Op Variable::assign_sub(const Out& value) const {
-  return valid() ? handle.builder->op(resource ? "AssignSubVariableOp" : "AssignSub", {handle, value}) : Op{};
-}
+Op Variable::assign_sub(const Out& value) const { return touch(*this, "AssignSubVariableOp", "AssignSub", {value}); }
 Op Variable::scatter_add(const Out& indices, const Out& updates) const {
-  return valid() ? handle.builder->op(resource ? "ResourceScatterAdd" : "ScatterAdd", {handle, indices, updates}) : Op{};
+  return touch(*this, "ResourceScatterAdd", "ScatterAdd", {indices, updates});
 }
 Op Variable::scatter_sub(const Out& indices, const Out& updates) const {
-  return valid() ? handle.builder->op(resource ? "ResourceScatterSub" : "ScatterSub", {handle, indices, updates}) : Op{};
+  return touch(*this, "ResourceScatterSub", "ScatterSub", {indices, updates});
 }
 
 }  // namespace troupe::build

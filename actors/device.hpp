@@ -2,6 +2,7 @@
 #pragma once
 
 #include <caf/all.hpp>
+#include <troupe/actors/peer.hpp>
 #include <troupe/actors/rendezvous.hpp>
 #include <troupe/actors/services.hpp>
 #include <troupe/devices/execution.hpp>
@@ -15,13 +16,11 @@
 
 namespace troupe {
 
-/// The tasks that a task may fetch tensors from, by name.
-using Peers = std::unordered_map<std::string, Worker>;
-
 struct RunPlan {
   std::shared_ptr<const Plan> plan;
   std::string task;  // of this device, as the session names it
   std::int64_t step = 0;
+  std::shared_ptr<const std::string> session;  // none for those who never made one
   std::string store;  // of a session that keeps its own resources; empty for the shared one
   std::vector<NamedTensor> feeds;
   bool partial = false;  // more feeds will come, fetches are asked for one by one

@@ -29,6 +29,8 @@ struct GatewayState {
   Gateway::pointer self = nullptr;
   Master master;
   Worker worker;
+  GuestHost host;
+  std::map<caf::actor_addr, Guest> guests;
   std::unique_ptr<ReplyPort> port;
   Status closed;
   std::map<std::uint64_t, bool> open;   // numbers of calls under way; true: the master's
@@ -38,6 +40,12 @@ struct GatewayState {
   const Worker& of(service::Worker*) const { return worker; }
 
   void incoming(const Incoming& message);
+  void incoming(const IncomingLink& message) {
+    if (!closed.ok()) return message.stream->close(closed);
+    auto guest = spawn_guest(self->system(), host, message.stream);
+    self->monitor(guest);
+    guests.emplace(guest.address(), guest);
+  }
   void close(const Close& message);
   std::string account() const;
 
@@ -100,6 +108,8 @@ constexpr std::array rows{
 #undef RPC
 };
 
+constexpr const char* report_path = "/troupe.Node/Report";
+
 constexpr std::array eager_methods{"CreateContext",        "UpdateContext", "Enqueue",      "WaitQueueDone",
                                    "RunComponentFunction", "KeepAlive",     "CloseContext", "StreamingEnqueue"};
 
@@ -108,8 +118,12 @@ void GatewayState::incoming(const Incoming& message) {
   const auto at = static_cast<std::size_t>(message.call->method);
   received.resize(rows.size() + eager_methods.size());
   if (at < received.size()) ++received[at];
-  if (at < rows.size()) rows[at].handler(*this, message.call);
-  else refuse_eager(*this, message.call);
+  if (at < rows.size()) return rows[at].handler(*this, message.call);
+  if (at == rows.size() + eager_methods.size()) {
+    const grpc::Slice report(to_json(*host.counters));
+    return message.call->reply(grpc::ByteBuffer(&report, 1));
+  }
+  refuse_eager(*this, message.call);
 }
 
 /// "CreateSession 1, RunStep 500"
@@ -125,18 +139,22 @@ std::string GatewayState::account() const {
 void GatewayState::close(const Close& message) {
   if (closed.ok()) spdlog::info("calls received: {}", account());
   closed = message.reason;
+  for (const auto& [address, guest] : guests) self->send(guest, message);
   if (!message.cancel_open) return;
   const auto numbers = open;
   for (const auto& [number, master_s] : numbers) cancel(number, message.reason);
 }
 
-Gateway::behavior_type gateway(Gateway::stateful_pointer<GatewayState> self, Master master, Worker worker) {
+Gateway::behavior_type gateway(Gateway::stateful_pointer<GatewayState> self, Master master, GuestHost host) {
   self->state.self = self;
   self->state.master = std::move(master);
-  self->state.worker = std::move(worker);
+  self->state.worker = host.worker;
+  self->state.host = std::move(host);
   self->state.port = std::make_unique<ReplyPort>(self->system());
+  self->set_down_handler([self](caf::down_msg& message) { self->state.guests.erase(message.source); });
   return {
       [=](const Incoming& message) { self->state.incoming(message); },
+      [=](const IncomingLink& message) { self->state.incoming(message); },
       [=](const Close& message) { self->state.close(message); },
       [=](const CancelCall& message) { self->state.cancel(message.call, message.reason); },
   };
@@ -144,12 +162,13 @@ Gateway::behavior_type gateway(Gateway::stateful_pointer<GatewayState> self, Mas
 
 }  // namespace
 
-Gateway spawn_gateway(caf::actor_system& system, Master master, Worker worker) { return system.spawn(gateway, std::move(master), std::move(worker)); }
+Gateway spawn_gateway(caf::actor_system& system, Master master, GuestHost host) { return system.spawn(gateway, std::move(master), std::move(host)); }
 
 std::vector<std::string> gateway_methods() {
   std::vector<std::string> paths;
   for (const Row& row : rows) paths.push_back(method_path(row.service, row.name));
   for (const char* name : eager_methods) paths.push_back(fmt::format("/tensorflow.eager.EagerService/{}", name));
+  paths.push_back(report_path);
   return paths;
 }
 

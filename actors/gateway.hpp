@@ -2,6 +2,7 @@
 #pragma once
 
 #include <caf/all.hpp>
+#include <troupe/actors/guest.hpp>
 #include <troupe/actors/services.hpp>
 #include <troupe/messaging/grpc_server.hpp>
 
@@ -15,15 +16,14 @@ namespace troupe {
 struct Incoming {
   std::shared_ptr<ServerCall> call;
 };
-/// The node stops: refuse new calls and, when their time is over, cancel the open ones.
-struct Close {
-  Status reason;
-  bool cancel_open = true;
+/// A link that another Troupe node has opened.
+struct IncomingLink {
+  std::shared_ptr<Stream> stream;
 };
 
-using Gateway = caf::typed_actor<caf::reacts_to<Incoming>, caf::reacts_to<Close>, caf::reacts_to<CancelCall>>;
+using Gateway = caf::typed_actor<caf::reacts_to<Incoming>, caf::reacts_to<IncomingLink>, caf::reacts_to<Close>, caf::reacts_to<CancelCall>>;
 
-Gateway spawn_gateway(caf::actor_system& system, Master master, Worker worker);
+Gateway spawn_gateway(caf::actor_system& system, Master master, GuestHost host);
 
 /// Full paths of all methods; a call's `method` is an index into it.
 std::vector<std::string> gateway_methods();
@@ -31,4 +31,4 @@ std::vector<std::string> gateway_methods();
 }  // namespace troupe
 
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::Incoming)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::Close)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::IncomingLink)

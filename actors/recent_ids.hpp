@@ -26,6 +26,9 @@ class RecentIds {
     return true;
   }
 
+  bool contains(std::int64_t id) const { return known_.contains(id); }
+  void forget(std::int64_t id) { known_.erase(id); }
+
  private:
   std::size_t window_, next_ = 0;
   std::vector<std::int64_t> order_;

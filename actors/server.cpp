@@ -10,6 +10,7 @@
 #include <troupe/devices/float_mode.hpp>
 #include <troupe/devices/pool.hpp>
 #include <troupe/messaging/grpc_server.hpp>
+#include <troupe/messaging/link_codec.hpp>
 #include <troupe/messaging/loop.hpp>
 #include <troupe/messaging/loop_scheduler.hpp>
 
@@ -64,6 +65,9 @@ struct Server::Company {
   std::unique_ptr<GrpcServer> server;
   std::vector<caf::strong_actor_ptr> actors;
   Gateway gateway;
+  Inbox inbox;
+  LinkCountersPtr counters = std::make_shared<LinkCounters>();
+  std::map<std::pair<std::string, std::string>, PeerActor> known_peers;  // by task and address: sessions that bring the same share them
   bool stopped = false;
 
   template <class Handle>
@@ -72,7 +76,11 @@ struct Server::Company {
     return handle;
   }
 
-  Worker peer_at(const std::string& name, const std::string& address) { return keep(spawn_peer(system, *loop, name, address)); }
+  PeerActor peer_at(const std::string& name, const std::string& address) {
+    auto& peer = known_peers[{name, address}];
+    if (!peer) peer = keep(spawn_peer(system, *loop, name, address, inbox, counters));
+    return peer;
+  }
 
   std::shared_ptr<const Peers> peers_of(const Cluster& cluster) {
     auto peers = std::make_shared<Peers>();
@@ -92,12 +100,13 @@ struct Server::Company {
     const auto attributes = cpu_attributes(identity.task);
     compute = std::make_unique<Pool>(compute_threads(options), "troupe-compute");
     io = std::make_unique<Pool>(options.io_threads, "troupe-io");
-    auto rendezvous = keep(spawn_rendezvous(system));
+    auto rendezvous = keep(spawn_rendezvous(system, counters));
+    inbox = keep(spawn_inbox(system, counters));
     DeviceFacts facts{attributes.name(), task, attributes.incarnation(), identity.task.job};
     auto device = keep(spawn_device(
         system, facts, rendezvous, [this](std::function<void()> job, Place place) { (place == Place::io ? *io : *compute).submit(std::move(job)); }));
     auto peers = peers_of(identity.cluster);
-    WorkerParts parts{task, {attributes}, {device}, rendezvous, peers, [this](const wire::ServerDef& def) { return peers_of(def.cluster()); }};
+    WorkerParts parts{task, {attributes}, {device}, rendezvous, inbox, peers, [this](const wire::ServerDef& def) { return peers_of(def.cluster()); }};
     auto worker = keep(spawn_worker(system, std::move(parts)));
     auto around = std::make_shared<Surroundings>();
     around->task = task;
@@ -106,12 +115,13 @@ struct Server::Company {
     around->peers = peers;
     around->join_cluster = [this](const wire::ClusterDef& def) { return peers_of(def); };
     auto master = keep(spawn_master(system, around));
-    gateway = keep(spawn_gateway(system, master, worker));
+    gateway = keep(spawn_gateway(system, master, GuestHost{worker, rendezvous, {attributes.incarnation()}, counters}));
   }
 
   Status listen() {
-    server = std::make_unique<GrpcServer>(*loop, gateway_methods(),
-                                          [this](std::shared_ptr<ServerCall> call) { caf::anon_send(gateway, Incoming{std::move(call)}); });
+    server = std::make_unique<GrpcServer>(
+        *loop, gateway_methods(), [this](std::shared_ptr<ServerCall> call) { caf::anon_send(gateway, Incoming{std::move(call)}); }, link_path,
+        [this](std::shared_ptr<Stream> stream) { caf::anon_send(gateway, IncomingLink{std::move(stream)}); });
     std::vector<std::string> addresses;
     for (const auto& host : identity.listen_hosts) addresses.push_back(with_port(host, identity.port));
     return server->listen(addresses, &port);
@@ -127,6 +137,8 @@ struct Server::Company {
     loop->stop();
     for (const auto& actor : actors) caf::anon_send_exit(actor, caf::exit_reason::user_shutdown);
     actors.clear();
+    known_peers.clear();
+    inbox = nullptr;
     gateway = nullptr;
   }
 };

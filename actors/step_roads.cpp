@@ -71,7 +71,7 @@ Status StepRoads::send(const std::string& key, Value value) {
   parcel->is_dead = value.dead;
   parcel->tensor = std::move(value.tensor);
   parcel->send_start_micros = now_micros();
-  device_->send(local_, PutTensor{step_, key, std::move(parcel)});
+  device_->send(local_, PutTensor{step_, key, std::move(parcel), session_, 0});
   return absl::OkStatus();
 }
 
@@ -86,22 +86,27 @@ void StepRoads::receive(const std::string& key, Receiver receiver) {
     feed_receivers_[key] = std::move(receiver);
     return;
   }
+  if (cancellation_.cancelled()) return receiver(cancellation_.reason());
   const std::string task = task_of(std::string(part_of_key(key, 0)));
-  if (task == task_) return ask(local_, key, std::move(receiver));
+  auto request = request_for(key);
+  const std::uint64_t call = request.call;
+  if (task == task_) return ask(local_, call, std::move(request), std::move(receiver));
   auto peer = peers_ ? peers_->find(task) : Peers::const_iterator{};
   if (!peers_ || peer == peers_->end()) return receiver(invalid("No worker known as {}: this task does not know its address", task));
-  ask(peer->second, key, std::move(receiver));
+  ask(peer->second, call, FetchTensor{std::move(request), session_, task_}, std::move(receiver));
 }
 
-template <class Actor>
-void StepRoads::ask(const Actor& source, const std::string& key, Receiver receiver) {
+Parcel<RecvTensorRequest> StepRoads::request_for(const std::string& key) const {
   auto request = pack<RecvTensorRequest>();
   request->step_id = step_;
   request->rendezvous_key = key;
   request->request_id = random_request_id();
   request.call = next_call_number();
-  const auto call = request.call;
-  if (cancellation_.cancelled()) return receiver(cancellation_.reason());
+  return request;
+}
+
+template <class Actor, class Request>
+void StepRoads::ask(const Actor& source, std::uint64_t call, Request request, Receiver receiver) {
   const auto token = cancellation_.on_cancel([this, source, call] { device_->send(source, CancelCall{call, cancellation_.reason()}); });
   device_->request(source, caf::infinite, std::move(request))
       .then(

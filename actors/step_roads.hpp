@@ -13,9 +13,15 @@ namespace troupe {
 /// Implements the port of Send and Recv for one step on one device; belongs to the device's actor.
 class StepRoads final : public Rendezvous {
  public:
-  StepRoads(Device::pointer device, std::string task, RendezvousActor local, std::shared_ptr<const Peers> peers, std::int64_t step,
-            Cancellation& cancellation)
-      : device_(device), task_(std::move(task)), local_(std::move(local)), peers_(std::move(peers)), step_(step), cancellation_(cancellation) {}
+  StepRoads(Device::pointer device, std::string task, std::shared_ptr<const std::string> session, RendezvousActor local,
+            std::shared_ptr<const Peers> peers, std::int64_t step, Cancellation& cancellation)
+      : device_(device),
+        task_(std::move(task)),
+        session_(std::move(session)),
+        local_(std::move(local)),
+        peers_(std::move(peers)),
+        step_(step),
+        cancellation_(cancellation) {}
 
   /// Hands a feed to whoever waits for it or will ask.
   void feed(NamedTensor tensor);
@@ -30,11 +36,13 @@ class StepRoads final : public Rendezvous {
 
  private:
   bool is_client_key(const std::string& key) const;
-  template <class Actor>
-  void ask(const Actor& source, const std::string& key, Receiver receiver);
+  Parcel<RecvTensorRequest> request_for(const std::string& key) const;
+  template <class Actor, class Request>
+  void ask(const Actor& source, std::uint64_t call, Request request, Receiver receiver);
 
   Device::pointer device_;
-  std::string task_;  // own
+  std::string task_;                            // own
+  std::shared_ptr<const std::string> session_;  // none for those who never made one
   RendezvousActor local_;
   std::shared_ptr<const Peers> peers_;
   std::int64_t step_;

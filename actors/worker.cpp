@@ -18,6 +18,7 @@ Answer<wire::GetStatusResponse> WorkerState::get_status(const wire::GetStatusReq
 Answer<wire::CreateWorkerSessionResponse> WorkerState::create_session(const wire::CreateWorkerSessionRequest& request) {
   auto session = std::make_shared<WorkerSession>();
   session->name = request.session_handle();
+  session->shared_name = std::make_shared<const std::string>(session->name);
   session->isolated = request.isolate_session_state();
   session->task = parts.task;
   session->peers = parts.peers;
@@ -26,7 +27,9 @@ Answer<wire::CreateWorkerSessionResponse> WorkerState::create_session(const wire
   if (!session->master_task.empty())
     std::erase_if(sessions, [&](const auto& entry) {
       const auto& old = *entry.second;
-      return old.master_task == session->master_task && old.master_incarnation != session->master_incarnation;
+      if (old.master_task != session->master_task || old.master_incarnation == session->master_incarnation) return false;
+      forget_session(old);
+      return true;
     });
   if (request.server_def().cluster().job_size() > 0) {
     session->task = task_name(request.server_def().job_name(), request.server_def().task_index());
@@ -40,9 +43,18 @@ Answer<wire::DeleteWorkerSessionResponse> WorkerState::delete_session(const wire
   if (auto found = sessions.find(request.session_handle()); found != sessions.end()) {
     if (found->second->isolated)
       for (const auto& device : parts.devices) self->send(device, EraseStore{found->first});
+    forget_session(*found->second);
     sessions.erase(found);
   }
   return pack<wire::DeleteWorkerSessionResponse>();
+}
+
+/// Tensors of its steps that nobody came for go with it.
+void WorkerState::forget_session(const WorkerSession& session) {
+  self->send(parts.rendezvous, ForgetSession{session.name});
+  self->send(parts.inbox, ForgetSession{session.name});
+  if (session.peers)
+    for (const auto& [task, peer] : *session.peers) self->send(peer, ForgetSession{session.name});
 }
 
 StatusOr<WorkerSession*> WorkerState::find_session(const std::string& handle, bool created) {
@@ -96,6 +108,7 @@ Answer<wire::DeregisterGraphResponse> WorkerState::deregister_graph(const wire::
 
 Answer<wire::CleanupGraphResponse> WorkerState::cleanup_graph(const wire::CleanupGraphRequest& request) {
   self->send(parts.rendezvous, ForgetStep{request.step_id()});
+  self->send(parts.inbox, ForgetStep{request.step_id()});
   for (const auto& device : parts.devices) self->send(device, ForgetStep{request.step_id()});
   partial_runs.erase(request.step_id());
   return pack<wire::CleanupGraphResponse>();

@@ -19,6 +19,7 @@ struct WorkerParts {
   std::vector<wire::DeviceAttributes> attributes;
   std::vector<Device> devices;  // in the order of attributes
   RendezvousActor rendezvous;
+  Inbox inbox;
   std::shared_ptr<const Peers> peers;  // the other tasks of the cluster
   /// Peers of a cluster that a session brought along.
   std::function<std::shared_ptr<const Peers>(const wire::ServerDef&)> join_cluster;

@@ -41,12 +41,12 @@ Answer<wire::RunGraphResponse> WorkerState::start(Parcel<RunGraphRequest>& reque
   const std::uint64_t call = request.call;
   const std::int64_t step = request->step_id;
   auto& device_calls = calls[call];
-  auto finish = [this, promise, gathering, call, step, request, graph]() mutable {
+  auto finish = [this, promise, gathering, call, step, request, graph, name = session.name]() mutable {
     if (--gathering->left > 0) return;
     calls.erase(call);
     if (!gathering->status.ok()) {
       // Tasks that wait for this step's tensors learn why they will not come.
-      self->send(parts.rendezvous, AbortStep{step, gathering->status});
+      self->send(parts.rendezvous, AbortStep{step, gathering->status, name});
       promise.deliver(to_caf(gathering->status));
       return;
     }
@@ -58,6 +58,7 @@ Answer<wire::RunGraphResponse> WorkerState::start(Parcel<RunGraphRequest>& reque
     run->plan = graph->parts[i].plan;
     run->task = session.task;
     run->step = step;
+    run->session = session.shared_name;
     run->store = session.isolated ? session.name : std::string();
     run->record = request->options.record_timeline();
     run->peers = session.peers;
@@ -103,15 +104,16 @@ Answer<wire::RunGraphResponse> WorkerState::run_partial(Parcel<RunGraphRequest>&
       plan->plan = part.plan;
       plan->task = session.task;
       plan->step = step;
+      plan->session = session.shared_name;
       plan->store = session.isolated ? session.name : std::string();
       plan->peers = session.peers;
       plan->partial = true;
       plan.call = next_call_number();
       run->calls.push_back(plan.call);
-      auto ended = [this, run, left, step](const Status& status) {
+      auto ended = [this, run, left, step, name = session.name](const Status& status) {
         if (!status.ok()) {
           keep_root_cause(run->status, status);
-          self->send(parts.rendezvous, AbortStep{step, status});
+          self->send(parts.rendezvous, AbortStep{step, status, name});
         }
         if (--*left > 0) return;
         run->over = true;

@@ -22,6 +22,7 @@ struct RegisteredGraph {
 
 struct WorkerSession {
   std::string name;
+  std::shared_ptr<const std::string> shared_name;  // the same; none for those who never made a session
   std::string task;  // this worker, as the session names it
   bool isolated = false;
   std::shared_ptr<const Peers> peers;  // of its own where the session brought a cluster
@@ -67,6 +68,7 @@ struct WorkerState {
   StatusOr<std::shared_ptr<RegisteredGraph>> compile(WorkerSession& session, const wire::GraphDef& graph_def);
   Answer<wire::RunGraphResponse> start(Parcel<RunGraphRequest>& request, WorkerSession& session, std::shared_ptr<RegisteredGraph> graph);
   Answer<wire::RunGraphResponse> run_partial(Parcel<RunGraphRequest>& request, WorkerSession& session, std::shared_ptr<RegisteredGraph> graph);
+  void forget_session(const WorkerSession& session);
   Status check_key(const std::string& key) const;
 };
 

@@ -1,4 +1,4 @@
-// Outgoing unary calls over a loop's completion queue.
+// Outgoing calls and streams over a loop's completion queue.
 #include <troupe/messaging/grpc_client.hpp>
 
 #include <grpcpp/generic/generic_stub.h>
@@ -38,15 +38,15 @@ std::string json_quoted(const std::string& text) {
 }
 
 /// TensorFlow's coordinator finds the failed task in this note.
-std::string remote_note(const grpc::Status& status, const std::string& target, const std::string& method, const std::string& peer) {
+std::string remote_note(const Status& status, const std::string& target, const std::string& method, const std::string& peer) {
   const std::string description = peer.empty() ? "Failed to pick subchannel" : "Error received from peer " + peer;
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   const auto ns = std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
   return fmt::format(
       "\nAdditional GRPC error information from remote target {} while calling {}:\n:"
       "{{\"created\":\"@{}.{:09}\",\"description\":{},\"grpc_message\":{},\"grpc_status\":{}}}",
-      target, method, ns / 1000000000, ns % 1000000000, json_quoted(description), json_quoted(status.error_message()),
-      static_cast<int>(status.error_code()));
+      target, method, ns / 1000000000, ns % 1000000000, json_quoted(description), json_quoted(text_of(status)),
+      static_cast<int>(status.code()));
 }
 
 /// Deletes itself when the reply has come and the caller has let go.
@@ -76,7 +76,7 @@ class Call final : public ClientCall, public LoopEvent, public LoopCancellable, 
     auto done = std::exchange(done_, nullptr);
     if (status_.ok()) return done(std::move(response_));
     Status failure = from_grpc(status_);
-    if (!target_.empty()) failure = append_text(failure, remote_note(status_, target_, method_, context_.peer()));
+    if (!target_.empty()) failure = append_text(failure, remote_note(failure, target_, method_, context_.peer()));
     done(std::move(failure));
   }
 
@@ -89,6 +89,41 @@ class Call final : public ClientCall, public LoopEvent, public LoopCancellable, 
   grpc::ByteBuffer response_;
   grpc::Status status_;
   std::shared_ptr<Call> self_;
+};
+
+class OutgoingStream final : public Channel::Outgoing, public LoopCancellable {
+ public:
+  OutgoingStream(Loop& loop, std::shared_ptr<grpc::Channel> channel, std::string method)
+      : Outgoing(loop), channel_(std::move(channel)), method_(std::move(method)) {}
+
+  void start() override {
+    const Loop::Operation operation(loop_);
+    if (!operation) return report_closed(make_status(Code::kCancelled, "The loop has stopped"));
+    loop_.track(*this);
+    stream_ = grpc::GenericStub(channel_).PrepareCall(&context_, method_, &loop_.queue());
+    stream_->StartCall(started_.begin());
+  }
+  void cancel() override { context_.TryCancel(); }
+  void close(const Status&) override { context_.TryCancel(); }
+
+ private:
+  void on_started(bool ok) {
+    if (ok) opened(*stream_, *stream_);
+    else stop_writing(false);
+  }
+  void end() override { stream_->Finish(&status_, finished_.begin()); }
+  void on_finished(bool) {
+    loop_.untrack(*this);
+    report_closed(status_.ok() ? unavailable("The peer has closed the link") : from_grpc(status_));
+  }
+
+  std::shared_ptr<grpc::Channel> channel_;
+  std::string method_;
+  grpc::ClientContext context_;
+  std::unique_ptr<grpc::GenericClientAsyncReaderWriter> stream_;
+  grpc::Status status_;
+  Event started_{*this, static_cast<void (Stream::*)(bool)>(&OutgoingStream::on_started)};
+  Event finished_{*this, static_cast<void (Stream::*)(bool)>(&OutgoingStream::on_finished)};
 };
 
 }  // namespace
@@ -105,6 +140,12 @@ std::shared_ptr<ClientCall> Channel::call(const std::string& method, grpc::ByteB
   auto call = std::make_shared<Call>(*loop_, method, target_, std::move(done));
   call->start(channel_, request, deadline, wait_for_ready);
   return call;
+}
+
+std::shared_ptr<Channel::Outgoing> Channel::stream(const std::string& method) { return std::make_shared<OutgoingStream>(*loop_, channel_, method); }
+
+Status Channel::noted(const Status& status, const std::string& method, const std::string& peer) const {
+  return target_.empty() ? status : append_text(status, remote_note(status, target_, method, peer));
 }
 
 }  // namespace troupe

@@ -1,9 +1,10 @@
-// Outgoing unary calls over a loop's completion queue, bodies as raw bytes.
+// Outgoing calls and streams over a loop's completion queue, bodies as raw bytes.
 #pragma once
 
 #include <grpcpp/support/byte_buffer.h>
 #include <troupe/messaging/loop.hpp>
 #include <troupe/messaging/status.hpp>
+#include <troupe/messaging/stream.hpp>
 
 #include <chrono>
 #include <functional>
@@ -41,6 +42,18 @@ class Channel {
   /// and payloads, with TensorFlow's note on the remote target after the text.
   std::shared_ptr<ClientCall> call(const std::string& method, grpc::ByteBuffer request, std::optional<std::chrono::milliseconds> deadline,
                                    bool wait_for_ready, OnReply done);
+
+  /// A stream that opens when start() is called; what is written before waits. Its closing status has no note.
+  class Outgoing : public Stream {
+   public:
+    virtual void start() = 0;
+
+   protected:
+    using Stream::Stream;
+  };
+  std::shared_ptr<Outgoing> stream(const std::string& method);
+  /// A status as a failed call of this method would have it: with TensorFlow's note on the remote target after the text.
+  Status noted(const Status& status, const std::string& method, const std::string& peer) const;
 
   const std::string& address() const { return address_; }
   const std::string& target() const { return target_; }

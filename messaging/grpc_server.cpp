@@ -23,15 +23,27 @@ constexpr int port_attempts = 16;
 /// The table as gRPC knows it, with the server it belongs to; calls keep it alive.
 class GrpcServer::Methods final : public grpc::Service, public std::enable_shared_from_this<Methods> {
  public:
-  Methods(Loop& loop, std::vector<std::string> paths, OnCall on_call) : loop_(loop), paths_(std::move(paths)), on_call_(std::move(on_call)) {
+  Methods(Loop& loop, std::vector<std::string> paths, OnCall on_call, std::string stream_path, OnStream on_stream)
+      : loop_(loop),
+        paths_(std::move(paths)),
+        on_call_(std::move(on_call)),
+        stream_path_(std::move(stream_path)),
+        on_stream_(std::move(on_stream)) {
     for (std::size_t i = 0; i < paths_.size(); ++i) {
       AddMethod(new grpc::internal::RpcServiceMethod(paths_[i].c_str(), grpc::internal::RpcMethod::NORMAL_RPC, nullptr));
       MarkMethodAsync(static_cast<int>(i));  // otherwise gRPC starts threads for synchronous methods
     }
+    if (stream_path_.empty()) return;
+    AddMethod(new grpc::internal::RpcServiceMethod(stream_path_.c_str(), grpc::internal::RpcMethod::BIDI_STREAMING, nullptr));
+    MarkMethodAsync(static_cast<int>(paths_.size()));
   }
 
   Loop& loop() { return loop_; }
   void deliver(std::shared_ptr<ServerCall> call) { on_call_(std::move(call)); }
+  void deliver(std::shared_ptr<Stream> stream) { on_stream_(std::move(stream)); }
+  void request(grpc::ServerContext* context, grpc::ServerAsyncReaderWriter<grpc::ByteBuffer, grpc::ByteBuffer>* stream, LoopEvent* tag) {
+    RequestAsyncBidiStreaming(static_cast<int>(paths_.size()), context, stream, loop_.server_queue(), loop_.server_queue(), tag);
+  }
   Status start(const std::vector<std::string>& addresses);
   void shutdown(std::chrono::milliseconds deadline);
   void request(int method, grpc::ServerContext* context, grpc::ByteBuffer* body, grpc::ServerAsyncResponseWriter<grpc::ByteBuffer>* writer,
@@ -43,6 +55,8 @@ class GrpcServer::Methods final : public grpc::Service, public std::enable_share
   Loop& loop_;
   std::vector<std::string> paths_;
   OnCall on_call_;
+  std::string stream_path_;
+  OnStream on_stream_;
   std::unique_ptr<grpc::Server> server_;
 };
 
@@ -117,6 +131,41 @@ class GrpcServer::Call final : public ServerCall {
   std::atomic<bool> answered_{false};
 };
 
+/// A stream that a peer has opened, or may open yet.
+class GrpcServer::Accepted final : public Stream {
+ public:
+  explicit Accepted(std::shared_ptr<Methods> methods) : Stream(methods->loop()), methods_(std::move(methods)) {}
+
+  static void arm(std::shared_ptr<Methods> methods) {
+    const Loop::Operation operation(methods->loop());
+    if (!operation) return;
+    auto stream = std::make_shared<Accepted>(methods);
+    methods->request(&stream->context_, &stream->stream_, stream->received_.begin());
+  }
+  void close(const Status& why) override {
+    if (why_.ok()) why_ = why;
+    stop_writing(true);
+  }
+
+ private:
+  void on_received(bool ok) {
+    if (!ok) return;  // the server shuts down
+    arm(methods_);
+    methods_->deliver(shared_from_this());
+    opened(stream_, stream_);
+  }
+  void end() override {
+    closed_with_ = why_.ok() ? unavailable("The peer has closed the link") : why_;
+    stream_.Finish(to_grpc(why_), ended_.begin());
+  }
+
+  std::shared_ptr<Methods> methods_;
+  grpc::ServerContext context_;
+  grpc::ServerAsyncReaderWriter<grpc::ByteBuffer, grpc::ByteBuffer> stream_{&context_};
+  Status why_;
+  Event received_{*this, static_cast<void (Stream::*)(bool)>(&Accepted::on_received)};
+};
+
 Status GrpcServer::Methods::start(const std::vector<std::string>& addresses) {
   grpc::ServerBuilder builder;
   builder.SetMaxReceiveMessageSize(INT_MAX);
@@ -135,6 +184,8 @@ Status GrpcServer::Methods::start(const std::vector<std::string>& addresses) {
   loop_.adopt(std::move(queue));
   for (std::size_t method = 0; method < paths_.size(); ++method)
     for (int i = 0; i < armed_per_method; ++i) Call::arm(shared_from_this(), static_cast<int>(method));
+  if (!stream_path_.empty())
+    for (int i = 0; i < armed_per_method; ++i) Accepted::arm(shared_from_this());
   return absl::OkStatus();
 }
 
@@ -142,8 +193,8 @@ void GrpcServer::Methods::shutdown(std::chrono::milliseconds deadline) {
   if (server_) server_->Shutdown(std::chrono::system_clock::now() + deadline);
 }
 
-GrpcServer::GrpcServer(Loop& loop, std::vector<std::string> methods, OnCall on_call)
-    : loop_(loop), paths_(std::move(methods)), on_call_(std::move(on_call)) {}
+GrpcServer::GrpcServer(Loop& loop, std::vector<std::string> methods, OnCall on_call, std::string stream, OnStream on_stream)
+    : loop_(loop), paths_(std::move(methods)), on_call_(std::move(on_call)), stream_path_(std::move(stream)), on_stream_(std::move(on_stream)) {}
 
 GrpcServer::~GrpcServer() { shutdown(std::chrono::milliseconds(0)); }
 
@@ -152,7 +203,7 @@ Status GrpcServer::listen(const std::vector<std::string>& addresses, int* port) 
   TRY_ASSIGN(const std::vector<ListenAddress> wanted, parse_listen_addresses(addresses));
   for (int attempt = 1;; ++attempt) {
     TRY_ASSIGN(const ListenChoice choice, choose_listen_addresses(wanted));
-    auto methods = std::make_shared<Methods>(loop_, paths_, on_call_);  // gRPC takes each only once
+    auto methods = std::make_shared<Methods>(loop_, paths_, on_call_, stream_path_, on_stream_);  // gRPC takes each only once
     const Status started = methods->start(choice.addresses);
     if (started.ok()) {
       *port = choice.port;

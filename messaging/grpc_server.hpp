@@ -1,9 +1,10 @@
-// The gRPC server: unary methods by name, bodies as raw bytes, every call an object that is answered once.
+// The gRPC server: methods and streams by name, bodies as raw bytes, every call an object that is answered once.
 #pragma once
 
 #include <grpcpp/support/byte_buffer.h>
 #include <troupe/messaging/loop.hpp>
 #include <troupe/messaging/status.hpp>
+#include <troupe/messaging/stream.hpp>
 
 #include <chrono>
 #include <functional>
@@ -38,12 +39,16 @@ class ServerCall {
 
 /// Called on the loop, inside run_inline, for every call.
 using OnCall = std::function<void(std::shared_ptr<ServerCall>)>;
+/// Likewise for every stream that a peer opens; its functions are set before the loop takes its next event.
+using OnStream = std::function<void(std::shared_ptr<Stream>)>;
 
 /// Serves a table of methods on a loop. Owned by the composition root, and destroyed before the loop.
 class GrpcServer {
  public:
   /// Methods by full path: "/tensorflow.MasterService/RunStep".
-  GrpcServer(Loop& loop, std::vector<std::string> methods, OnCall on_call);
+  GrpcServer(Loop& loop, std::vector<std::string> methods, OnCall on_call) : GrpcServer(loop, std::move(methods), std::move(on_call), "", nullptr) {}
+  /// With one bidirectional stream besides, by its path.
+  GrpcServer(Loop& loop, std::vector<std::string> methods, OnCall on_call, std::string stream, OnStream on_stream);
   /// Shuts down at once.
   ~GrpcServer();
   GrpcServer(const GrpcServer&) = delete;
@@ -59,9 +64,12 @@ class GrpcServer {
  private:
   class Methods;
   class Call;
+  class Accepted;
   Loop& loop_;
   std::vector<std::string> paths_;
   OnCall on_call_;
+  std::string stream_path_;
+  OnStream on_stream_;
   std::shared_ptr<Methods> methods_;  // while listening
 };
 

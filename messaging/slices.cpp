@@ -195,23 +195,39 @@ void SliceWriter::memory(const Tensor& tensor) {
   flush();
   BufferPtr held = tensor.buffer();
   const auto release = [](void* buffer) { BufferPtr(static_cast<Buffer*>(buffer), false); };
-  slices_.emplace_back(const_cast<void*>(tensor.raw()), size, release, held.detach());
+  add(grpc::Slice(const_cast<void*>(tensor.raw()), size, release, held.detach()));
+}
+
+void SliceWriter::nested(int field, SliceWriter inner) {
+  begin_bytes(field, inner.size());
+  if (inner.slices_.empty()) return raw(inner.pending_);
+  flush();
+  for (grpc::Slice& slice : inner.slices_) add(std::move(slice));
+  pending_ = std::move(inner.pending_);
+}
+
+void SliceWriter::add(grpc::Slice slice) {
+  flushed_ += slice.size();
+  slices_.push_back(std::move(slice));
 }
 
 void SliceWriter::flush() {
   if (pending_.empty()) return;
   if (pending_.size() < by_reference_from) {
-    slices_.emplace_back(pending_.data(), pending_.size());
+    add(grpc::Slice(pending_.data(), pending_.size()));
     return pending_.clear();
   }
   auto* held = new std::string(std::exchange(pending_, {}));
-  slices_.emplace_back(
-      held->data(), held->size(), [](void* text) { delete static_cast<std::string*>(text); }, held);
+  add(grpc::Slice(
+      held->data(), held->size(), [](void* text) { delete static_cast<std::string*>(text); }, held));
 }
 
 grpc::ByteBuffer SliceWriter::finish() {
   flush();
-  return grpc::ByteBuffer(slices_.data(), slices_.size());
+  grpc::ByteBuffer all(slices_.data(), slices_.size());
+  slices_.clear();
+  flushed_ = 0;
+  return all;
 }
 
 }  // namespace troupe

@@ -98,13 +98,20 @@ class SliceWriter {
   void raw(std::string_view bytes) { pending_.append(bytes); }
   /// A plain tensor's memory, by reference when that is worth a slice.
   void memory(const Tensor& tensor);
+  /// All that another writer has collected, as one value.
+  void nested(int field, SliceWriter inner);
 
+  std::size_t size() const { return flushed_ + pending_.size(); }
+  bool empty() const { return size() == 0; }
+  /// Gives away what was collected and starts anew.
   grpc::ByteBuffer finish();
 
  private:
   void flush();
+  void add(grpc::Slice slice);
   std::string pending_;
   std::vector<grpc::Slice> slices_;
+  std::size_t flushed_ = 0;  // bytes in slices_
 };
 
 }  // namespace troupe

@@ -15,6 +15,7 @@ namespace {
 class MessageReader {
  public:
   explicit MessageReader(const grpc::ByteBuffer& bytes) : slices_(dump(bytes)), reader_(slices_) {}
+  explicit MessageReader(SliceReader bytes) : reader_(bytes) {}
 
   /// Calls on_field(tag) for every field, which uses one of the functions below.
   template <class F>
@@ -127,7 +128,8 @@ StatusOr<RunStepResponse> decode_run_step_response(const grpc::ByteBuffer& bytes
   return r;
 }
 
-StatusOr<RunGraphRequest> decode_run_graph(const grpc::ByteBuffer& bytes) {
+template <class Bytes>
+StatusOr<RunGraphRequest> read_run_graph(const Bytes& bytes) {
   RunGraphRequest r;
   MessageReader in(bytes);
   TRY(in.read([&](std::uint32_t tag) {
@@ -149,7 +151,11 @@ StatusOr<RunGraphRequest> decode_run_graph(const grpc::ByteBuffer& bytes) {
   return r;
 }
 
-StatusOr<RunGraphResponse> decode_run_graph_response(const grpc::ByteBuffer& bytes) {
+StatusOr<RunGraphRequest> decode_run_graph(const grpc::ByteBuffer& bytes) { return read_run_graph(bytes); }
+StatusOr<RunGraphRequest> decode_run_graph(SliceReader bytes) { return read_run_graph(bytes); }
+
+template <class Bytes>
+StatusOr<RunGraphResponse> read_run_graph_response(const Bytes& bytes) {
   RunGraphResponse r;
   BodyStatus status;
   MessageReader in(bytes);
@@ -167,6 +173,9 @@ StatusOr<RunGraphResponse> decode_run_graph_response(const grpc::ByteBuffer& byt
   r.status = status.status();
   return r;
 }
+
+StatusOr<RunGraphResponse> decode_run_graph_response(const grpc::ByteBuffer& bytes) { return read_run_graph_response(bytes); }
+StatusOr<RunGraphResponse> decode_run_graph_response(SliceReader bytes) { return read_run_graph_response(bytes); }
 
 StatusOr<RecvTensorRequest> decode_recv_tensor(const grpc::ByteBuffer& bytes) {
   RecvTensorRequest r;
@@ -226,8 +235,7 @@ grpc::ByteBuffer encode(const RunStepResponse& r) {
   return out.finish();
 }
 
-grpc::ByteBuffer encode(const RunGraphRequest& r) {
-  SliceWriter out;
+void write(SliceWriter& out, const RunGraphRequest& r) {
   out.optional_text(1, r.graph_handle);
   out.optional_varint(2, bits(r.step_id));
   write_named_tensors(out, 3, r.sends);
@@ -239,16 +247,25 @@ grpc::ByteBuffer encode(const RunGraphRequest& r) {
   out.optional_varint(9, r.store_errors_in_response_body);
   out.optional_varint(10, r.create_worker_session_called);
   out.optional_varint(11, bits(r.request_id));
+}
+
+grpc::ByteBuffer encode(const RunGraphRequest& r) {
+  SliceWriter out;
+  write(out, r);
   return out.finish();
 }
 
-grpc::ByteBuffer encode(const RunGraphResponse& r) {
-  SliceWriter out;
+void write(SliceWriter& out, const RunGraphResponse& r) {
   write_named_tensors(out, 1, r.received);
   optional_message(out, 2, r.step_stats);
   out.message(3, r.cost_graph);
   for (const wire::GraphDef& graph : r.partition_graphs) out.message(4, graph);
   write_status(out, 5, 6, r.status);
+}
+
+grpc::ByteBuffer encode(const RunGraphResponse& r) {
+  SliceWriter out;
+  write(out, r);
   return out.finish();
 }
 

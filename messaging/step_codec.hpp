@@ -3,6 +3,7 @@
 
 #include <grpcpp/support/byte_buffer.h>
 #include <troupe/messaging/messages.hpp>
+#include <troupe/messaging/slices.hpp>
 #include <troupe/messaging/status.hpp>
 
 namespace troupe {
@@ -25,5 +26,11 @@ grpc::ByteBuffer encode(const RunGraphRequest& request);
 grpc::ByteBuffer encode(const RunGraphResponse& response);
 grpc::ByteBuffer encode(const RecvTensorRequest& request);
 grpc::ByteBuffer encode(const RecvTensorResponse& response);
+
+// The same as part of a larger message.
+StatusOr<RunGraphRequest> decode_run_graph(SliceReader bytes);
+StatusOr<RunGraphResponse> decode_run_graph_response(SliceReader bytes);
+void write(SliceWriter& out, const RunGraphRequest& request);
+void write(SliceWriter& out, const RunGraphResponse& response);
 
 }  // namespace troupe

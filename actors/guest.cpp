@@ -1,0 +1,121 @@
+// The guest actor: one per accepted link.
+#include <troupe/actors/guest.hpp>
+
+#include <troupe/messaging/caf_status.hpp>
+#include <troupe/messaging/link_codec.hpp>
+
+#include <unordered_map>
+
+namespace troupe {
+namespace {
+
+struct GuestState {
+  Guest::pointer self = nullptr;
+  GuestHost host;
+  std::shared_ptr<Stream> stream;
+  std::unordered_map<std::uint64_t, std::uint64_t> open;  // the guest's numbers of calls to ours
+  Status closing;
+
+  void greet() {
+    listen(*stream, caf::actor_cast<Guest>(self));
+    write(stream->out(), LinkHello{host.incarnations});
+    stream->commit(Stream::When::activation_end);
+    ++host.counters->guests;
+  }
+
+  void arrived(const grpc::ByteBuffer& message) {
+    auto frames = decode_link(message);
+    if (!frames.ok()) return stream->close(frames.status());
+    for (LinkFrame& frame : *frames) std::visit([this](auto& f) { handle(f); }, frame);
+  }
+
+  void handle(LinkRun& frame) {
+    ++host.counters->runs_served;
+    if (!closing.ok()) return answer(frame.call, failed(closing));
+    auto request = pack<RunGraphRequest>(std::move(frame.request));
+    request.call = open[frame.call] = next_call_number();
+    self->request(host.worker, caf::infinite, std::move(request))
+        .then([this, call = frame.call](Parcel<RunGraphResponse>& response) { answer(call, *response); },
+              [this, call = frame.call](caf::error& error) { answer(call, failed(from_caf(error))); });
+  }
+  void handle(LinkCancel& frame) { cancel(frame.call, cancelled("The client has gone away or its deadline has passed.")); }
+  void handle(LinkCleanup& frame) {
+    auto cleanup = pack<wire::CleanupGraphRequest>();
+    cleanup->set_step_id(frame.step);
+    self->request(host.worker, caf::infinite, std::move(cleanup)).then([](Parcel<wire::CleanupGraphResponse>&) {}, [](caf::error&) {});
+  }
+  void handle(LinkWant& frame) {
+    self->send(host.rendezvous, WantPushes{std::move(frame.session), std::move(frame.task), frame.number, caf::actor_cast<Pushes>(self)});
+  }
+  void handle(LinkUnwant& frame) { self->send(host.rendezvous, UnwantPushes{frame.number, caf::actor_cast<Pushes>(self)}); }
+  /// Frames that only this side may send.
+  template <class Other>
+  void handle(Other&) {}
+
+  static RunGraphResponse failed(const Status& why) {
+    RunGraphResponse response;
+    response.status = why;
+    return response;
+  }
+
+  void answer(std::uint64_t call, const RunGraphResponse& response) {
+    open.erase(call);
+    write(stream->out(), call, response);
+    stream->commit(Stream::When::activation_end);
+    leave_when_idle();
+  }
+
+  void push(const PutTensor& message) {
+    write_push(stream->out(), message.want, message.step, message.key, *message.value);
+    stream->commit(Stream::When::activation_end);
+  }
+  void abort(const AbortStep& message) {
+    write(stream->out(), LinkAbort{message.step, message.reason});
+    stream->commit(Stream::When::activation_end);
+  }
+
+  void cancel(std::uint64_t call, const Status& reason) {
+    if (auto found = open.find(call); found != open.end()) self->send(host.worker, CancelCall{found->second, reason});
+  }
+  void cancel_open(const Status& reason) {
+    for (const auto& [theirs, ours] : open) self->send(host.worker, CancelCall{ours, reason});
+  }
+
+  void close(const Close& message) {
+    closing = message.reason;
+    if (message.cancel_open) cancel_open(message.reason);
+    leave_when_idle();
+  }
+  void leave_when_idle() {
+    if (!closing.ok() && open.empty()) stream->close(closing);
+  }
+
+  void closed(const Status& why) {
+    cancel_open(cancelled("The client has gone away or its deadline has passed."));
+    self->send(host.rendezvous, PushesLost{caf::actor_cast<Pushes>(self), why});
+    --host.counters->guests;
+    self->quit();
+  }
+};
+
+Guest::behavior_type guest(Guest::stateful_pointer<GuestState> self, GuestHost host, std::shared_ptr<Stream> stream) {
+  self->state.self = self;
+  self->state.host = std::move(host);
+  self->state.stream = std::move(stream);
+  self->state.greet();
+  return {
+      [=](const PutTensor& message) { self->state.push(message); },
+      [=](const AbortStep& message) { self->state.abort(message); },
+      [=](const LinkArrived& message) { self->state.arrived(*message.message); },
+      [=](const LinkClosed& message) { self->state.closed(message.why); },
+      [=](const Close& message) { self->state.close(message); },
+  };
+}
+
+}  // namespace
+
+Guest spawn_guest(caf::actor_system& system, GuestHost host, std::shared_ptr<Stream> stream) {
+  return system.spawn(guest, std::move(host), std::move(stream));
+}
+
+}  // namespace troupe

@@ -1,0 +1,74 @@
+// What Troupe nodes say to each other on their link: frames, many of them in a message.
+#pragma once
+
+#include <grpcpp/support/byte_buffer.h>
+#include <troupe/messaging/messages.hpp>
+#include <troupe/messaging/slices.hpp>
+#include <troupe/messaging/status.hpp>
+
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace troupe {
+
+/// The stream's path; a node that speaks another version does not serve it, nor does TensorFlow.
+inline constexpr const char* link_path = "/troupe.Link/V1";
+
+// From the node that was dialled. The first frame of a link says who answers.
+struct LinkHello {
+  std::vector<std::uint64_t> incarnations;  // of its devices
+};
+struct LinkRan {
+  std::uint64_t call = 0;
+  RunGraphResponse response;
+};
+/// A tensor for whoever wants, or will want, it in the step.
+struct LinkPush {
+  std::uint64_t want = 0;
+  std::int64_t step = 0;
+  std::string key;
+  RecvTensorResponse value;
+};
+/// Nothing more of this step will be pushed: the reason.
+struct LinkAbort {
+  std::int64_t step = 0;
+  Status reason;
+};
+
+// From the node that dialled.
+struct LinkRun {
+  std::uint64_t call = 0;
+  RunGraphRequest request;
+};
+struct LinkCancel {
+  std::uint64_t call = 0;
+};
+struct LinkCleanup {
+  std::int64_t step = 0;
+};
+/// Push to me, as this number, what the session's steps make for the task: what is there, and all that comes.
+struct LinkWant {
+  std::uint64_t number = 0;
+  std::string session, task;
+};
+struct LinkUnwant {
+  std::uint64_t number = 0;
+};
+
+using LinkFrame = std::variant<LinkHello, LinkRan, LinkPush, LinkAbort, LinkRun, LinkCancel, LinkCleanup, LinkWant, LinkUnwant>;
+
+void write(SliceWriter& out, const LinkHello& frame);
+void write(SliceWriter& out, std::uint64_t call, const RunGraphResponse& response);
+void write_push(SliceWriter& out, std::uint64_t want, std::int64_t step, const std::string& key, const RecvTensorResponse& value);
+void write(SliceWriter& out, const LinkAbort& frame);
+void write(SliceWriter& out, std::uint64_t call, const RunGraphRequest& request);
+void write(SliceWriter& out, const LinkCancel& frame);
+void write(SliceWriter& out, const LinkCleanup& frame);
+void write(SliceWriter& out, const LinkWant& frame);
+void write(SliceWriter& out, const LinkUnwant& frame);
+
+/// All frames of a message in order. Frames of unknown kinds are left out.
+StatusOr<std::vector<LinkFrame>> decode_link(const grpc::ByteBuffer& message);
+
+}  // namespace troupe

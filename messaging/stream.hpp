@@ -1,0 +1,88 @@
+// A bidirectional gRPC stream between two nodes: what is written in one activation travels as one message.
+#pragma once
+
+#include <grpcpp/support/async_stream.h>
+#include <troupe/messaging/loop.hpp>
+#include <troupe/messaging/slices.hpp>
+#include <troupe/messaging/status.hpp>
+
+#include <deque>
+#include <functional>
+#include <memory>
+
+namespace troupe {
+
+/// One end of a stream. Belongs to its loop: all functions are called on the loop's thread, or after the loop has ended.
+class Stream : public std::enable_shared_from_this<Stream> {
+ public:
+  enum class When {
+    now,             // as soon as gRPC takes it
+    activation_end,  // with all else that this activation writes
+    along,           // with the next message, or a little later when there is none
+  };
+  /// Set before the stream is opened; called on the loop.
+  std::function<void(grpc::ByteBuffer)> on_message;
+  /// Called once, and nothing after it.
+  std::function<void(Status)> on_closed;
+
+  virtual ~Stream() = default;
+
+  /// Where to write whole frames; then commit.
+  SliceWriter& out() { return out_; }
+  void commit(When when);
+  /// Ends it: at a server after what was written, with the status; at a client at once.
+  virtual void close(const Status& why) = 0;
+
+ protected:
+  /// The tag of one kind of operation; keeps the stream alive while one is under way.
+  class Event final : public LoopEvent {
+   public:
+    Event(Stream& stream, void (Stream::*handler)(bool)) : stream_(stream), handler_(handler) {}
+    LoopEvent* begin() {
+      alive_ = stream_.shared_from_this();
+      return this;
+    }
+    bool under_way() const { return alive_ != nullptr; }
+    void complete(bool ok) override {
+      const auto alive = std::move(alive_);
+      (stream_.*handler_)(ok);
+    }
+
+   private:
+    Stream& stream_;
+    void (Stream::*handler_)(bool);
+    std::shared_ptr<Stream> alive_;
+  };
+
+  explicit Stream(Loop& loop) : loop_(loop) {}
+  /// Starts to read and to write.
+  void opened(grpc::internal::AsyncReaderInterface<grpc::ByteBuffer>& reader, grpc::internal::AsyncWriterInterface<grpc::ByteBuffer>& writer);
+  /// No more writes; calls end() as soon as none is under way. With `drain`, what was committed is written first.
+  void stop_writing(bool drain);
+  /// The operation that ends a stream; on_ended follows.
+  virtual void end() = 0;
+  void on_ended(bool ok);
+  void report_closed(Status status);
+
+  Loop& loop_;
+  Status closed_with_;
+  Event ended_{*this, &Stream::on_ended};
+
+ private:
+  void read();
+  void on_read(bool ok);
+  void on_written(bool ok);
+  void flush();
+  void flush_soon();
+
+  SliceWriter out_;
+  std::deque<grpc::ByteBuffer> queue_;
+  grpc::ByteBuffer incoming_;
+  grpc::internal::AsyncReaderInterface<grpc::ByteBuffer>* reader_ = nullptr;
+  grpc::internal::AsyncWriterInterface<grpc::ByteBuffer>* writer_ = nullptr;
+  Event read_{*this, &Stream::on_read}, written_{*this, &Stream::on_written};
+  bool stopping_ = false, broken_ = false, ending_ = false, reported_ = false;
+  bool flush_posted_ = false, timer_set_ = false;
+};
+
+}  // namespace troupe

@@ -6,9 +6,11 @@
 #include <troupe/messaging/grpc_client.hpp>
 #include <troupe/messaging/link_codec.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <map>
 #include <set>
+#include <unordered_set>
 
 namespace troupe {
 
@@ -43,6 +45,7 @@ using RunPromise = caf::typed_response_promise<Parcel<RunGraphResponse>>;
 /// What completions of calls touch, which may come after the actor's end.
 struct Outgoing {
   std::unordered_map<std::uint64_t, std::shared_ptr<ClientCall>> calls;
+  std::unordered_multiset<std::string> asking;  // sessions and tasks with a RecvTensor under way
   Road road = Road::unknown;
 };
 
@@ -68,15 +71,16 @@ struct PeerState {
   bool linked() const { return outgoing->road == Road::link; }
 
   template <class Request, class Response>
-  caf::result<Parcel<Response>> forward(const char* name, Parcel<Request>& request) {
+  caf::result<Parcel<Response>> forward(const char* name, Parcel<Request>& request, const std::string& asker = {}) {
     auto promise = self->make_response_promise<Parcel<Response>>();
     const std::uint64_t call_number = request.call;
     const std::string method = name;
     auto alive = caf::actor_cast<PeerActor>(self);
     // Only calls that may be repeated safely, or that nobody would miss, fail at once when the peer is away.
     auto call = channel->call(method_path("Worker", name), bytes_of(*request), deadline_of(method), /*wait_for_ready=*/false,
-                              [promise, call_number, outgoing = outgoing, alive, method](StatusOr<grpc::ByteBuffer> reply) mutable {
+                              [promise, call_number, outgoing = outgoing, alive, method, asker](StatusOr<grpc::ByteBuffer> reply) mutable {
                                 outgoing->calls.erase(call_number);
+                                if (auto found = outgoing->asking.find(asker); found != outgoing->asking.end()) outgoing->asking.erase(found);
                                 if (!reply.ok()) {
                                   promise.deliver(to_caf(reply.status()));
                                   return;
@@ -170,18 +174,26 @@ struct PeerState {
 
   caf::result<Parcel<RecvTensorResponse>> fetch(FetchTensor& message) {
     const std::uint64_t incarnation = incarnation_in(message.request->rendezvous_key);
-    // In doubt the peer is asked, and says what is wrong.
-    if (!linked() || !message.session || (incarnation != 0 && !incarnations.contains(incarnation))) {
+    // In doubt the peer is asked, and says what is wrong. While it is, nothing is wanted: what was asked for might be pushed.
+    const std::string asker = message.session ? *message.session + message.task : std::string();
+    const bool pushes = linked() && message.session && (incarnation == 0 || incarnations.contains(incarnation));
+    if (!pushes || (outgoing->asking.contains(asker) && !wanted(message))) {
       ++counters->asked;
-      return forward<RecvTensorRequest, RecvTensorResponse>("RecvTensor", message.request);
+      if (message.session) outgoing->asking.insert(asker);
+      return forward<RecvTensorRequest, RecvTensorResponse>("RecvTensor", message.request, asker);
     }
-    want(message);
+    if (!wanted(message)) want(message);
     return self->delegate(inbox, TakeTensor{std::move(message.request), number, std::move(message.session)});
   }
 
+  bool wanted(const FetchTensor& message) const {
+    return std::any_of(wants.begin(), wants.end(), [&](const auto& entry) {
+      const Want& known = entry.second;
+      return (known.session == message.session || *known.session == *message.session) && known.task == message.task;
+    });
+  }
+
   void want(const FetchTensor& message) {
-    for (const auto& [id, known] : wants)
-      if ((known.session == message.session || *known.session == *message.session) && known.task == message.task) return;
     wants[++last_want] = {message.session, message.task};
     write(stream->out(), LinkWant{last_want, *message.session, message.task});
     stream->commit(Stream::When::activation_end);

@@ -9,6 +9,7 @@
 #include <deque>
 #include <map>
 #include <unordered_map>
+#include <utility>
 
 namespace troupe {
 namespace {
@@ -192,9 +193,19 @@ struct RendezvousState {
   }
 
   void lose(const std::string& session, const std::string& task, const Status& reason) {
-    for (auto& [step, table] : steps)
-      if (table.session && *table.session == session && std::find(table.pushed_to.begin(), table.pushed_to.end(), task) != table.pushed_to.end())
-        table.lost_to.emplace(task, reason);
+    for (auto& [step, table] : steps) {
+      const bool pushed = std::find(table.pushed_to.begin(), table.pushed_to.end(), task) != table.pushed_to.end();
+      if (!pushed || !table.session || *table.session != session) continue;
+      table.lost_to.emplace(task, reason);
+      // Who asks already may be waiting for what was pushed.
+      for (auto& [key, meeting] : table.meetings) {
+        if (meeting.receivers.empty() || receiver_of(key) != task) continue;
+        for (auto& receiver : std::exchange(meeting.receivers, {})) {
+          calls.erase(receiver.call);
+          receiver.promise.deliver(to_caf(reason));
+        }
+      }
+    }
   }
 
   template <class Condition>

@@ -23,9 +23,12 @@ class NoStep final : public Step {
 
 bool is_plain(DType dtype) { return dtype != DType::resource && dtype != DType::variant && !is_ref(dtype); }
 
+/// Ops that are not declared stateful, and draw all the same.
+bool draws(const std::string& op) { return op == "ExtractGlimpse" || op == "ExtractGlimpseV2"; }
+
 bool is_pure(const Node& node, const PlanNode& p) {
   if (p.flow != Flow::kernel || !p.kernel || !p.kernel->run || p.kernel->place != Place::anywhere) return false;
-  if (node.op->is_stateful() || p.transfer || p.outputs == 0) return false;
+  if (node.op->is_stateful() || p.transfer || p.outputs == 0 || draws(p.facts.op)) return false;
   const auto& types = node.signature;
   return std::all_of(types.inputs.begin(), types.inputs.end(), is_plain) && std::all_of(types.outputs.begin(), types.outputs.end(), is_plain);
 }

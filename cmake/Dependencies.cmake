@@ -19,6 +19,9 @@ find_package(Boost 1.81 REQUIRED CONFIG)
 
 # For libraries whose Debian package has no CMake files, or files that ask for more than we link.
 function(troupe_find_library target header)
+  if(TARGET ${target})
+    return()
+  endif()
   string(MAKE_C_IDENTIFIER "TROUPE_${target}" prefix)
   find_path(${prefix}_INCLUDE_DIR "${header}" REQUIRED)
   add_library(${target} INTERFACE IMPORTED GLOBAL)

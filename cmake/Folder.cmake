@@ -23,7 +23,7 @@ function(troupe_folder folder)
 
   add_library(troupe_${folder} STATIC ${sources})
   add_library(Troupe::${folder} ALIAS troupe_${folder})
-  target_include_directories(troupe_${folder} PUBLIC "${CMAKE_BINARY_DIR}/include")
+  target_include_directories(troupe_${folder} PUBLIC "$<BUILD_INTERFACE:${CMAKE_BINARY_DIR}/include>")
   target_link_libraries(troupe_${folder} PUBLIC ${arg_LINKS})
   target_compile_definitions(troupe_${folder} PRIVATE "TROUPE_VERSION=\"${PROJECT_VERSION}\"")
   if(arg_PRECOMPILED)

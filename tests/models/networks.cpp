@@ -138,9 +138,9 @@ std::function<void(Parts&)> together(int worker) {
     const Out loss = mean(squared_difference(reshape(matmul(x, w), {-1}) + bonus, y), {}, "loss");
     GradientDescent descent(0.1);
     const auto sync = synchronize(descent, descent.compute_gradients(loss), step, {.replicas_to_aggregate = 2, .total_replicas = 2});
-    for (const auto& [name, op] :
-         {std::pair{"update", sync.update}, {"init_tokens", sync.init_tokens}, {"chief_start", sync.chief_init}, {"local_start", sync.local_init}})
-      p.collections[name] = {op.name()};
+    const std::map<std::string, Op> starts{
+        {"update", sync.update}, {"init_tokens", sync.init_tokens}, {"chief_start", sync.chief_init}, {"local_start", sync.local_init}};
+    for (const auto& [name, op] : starts) p.collections[name] = {op.name()};
     p.finish(sync.train, x);
   };
 }

@@ -268,6 +268,7 @@ def test_a_graph_of_python_is_differentiated(troupe, tf1, tmp_path, text):
         np.testing.assert_allclose(session.run(name, {"x:0": feed}), theirs, rtol=1e-5)
 
 
+@pytest.mark.timeout(1800)
 @pytest.mark.skipif(not os.environ.get("TROUPE_MNIST_DIR"), reason="TROUPE_MNIST_DIR is not set")
 @pytest.mark.parametrize("model, wanted, epochs", [("mlp", 0.97, 4), ("cnn", 0.985, 3)])
 def test_digits_are_learned(troupe, model, wanted, epochs):

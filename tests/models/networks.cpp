@@ -12,6 +12,7 @@ namespace troupe::models {
 namespace {
 
 using namespace build;
+using build::Variable;  // not the node's own
 
 struct Parts {
   Builder b;

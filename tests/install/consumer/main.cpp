@@ -5,8 +5,9 @@
 
 #include <cstdio>
 
-using namespace troupe;
 using namespace troupe::build;
+using troupe::ClientSession;
+using troupe::Status;
 
 namespace {
 
@@ -31,6 +32,6 @@ Status learn(const std::string& address) {
 
 int main(int argc, char** argv) {
   const Status status = learn(argc > 1 ? argv[1] : "");
-  if (!status.ok()) fmt::print(stderr, "{}\n", text_of(status));
+  if (!status.ok()) fmt::print(stderr, "{}\n", troupe::text_of(status));
   return status.ok() ? 0 : 1;
 }

@@ -75,9 +75,9 @@ def test_a_preempted_ps(tmp_path):
             program.wait()
     steps = [step for step, _ in program.steps]
     assert steps[-1] in (399, 400)
-    back = [(a, b) for a, b in zip(steps, steps[1:]) if b < a]
-    assert len(back) == 1 and back[0][0] - back[0][1] <= 20, "one step back to the last checkpoint"
-    assert re.search(r"(Aborted|Unavailable)Error", program.text), program.text[-2000:]
+    assert max(a - b for a, b in zip(steps, steps[1:])) <= 20, "back to the last checkpoint, not further"
+    # It says so for AbortedError and UnavailableError only.
+    assert "This may be due to a preemption in a connected worker or parameter server." in program.text
 
 
 def replicas(cluster, *arguments, workers=None):

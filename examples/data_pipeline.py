@@ -1,5 +1,7 @@
 """An input pipeline of tf.data: record files, interleaved, shuffled, parsed in parallel, batched ahead; it runs where the worker runs."""
 
+import random
+
 import tensorflow.compat.v1 as tf
 
 import digits
@@ -32,7 +34,8 @@ def network(images):
 
 
 def main(_):
-    tf.keras.utils.set_random_seed(FLAGS.seed)
+    random.seed(FLAGS.seed)  # Keras layers draw the seeds of their weights from there
+    tf.set_random_seed(FLAGS.seed)
     paths = records.write(FLAGS.data_dir)
     with tf.device(tf.train.replica_device_setter(ps_tasks=FLAGS.ps_tasks, worker_device="/job:worker/task:0" if FLAGS.ps_tasks else None)):
         iterator = tf.data.make_initializable_iterator(pipeline(paths))

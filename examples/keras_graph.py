@@ -1,5 +1,7 @@
 """Keras in graph mode: its session is one on the given server, its variables are where the device scope puts them."""
 
+import random
+
 import tensorflow.compat.v1 as tf
 
 import digits
@@ -31,7 +33,8 @@ def network():
 
 
 def main(_):
-    tf.keras.utils.set_random_seed(FLAGS.seed)
+    random.seed(FLAGS.seed)  # Keras layers draw the seeds of their weights from there
+    tf.set_random_seed(FLAGS.seed)
     batches = digits.Batches(*digits.train_set(), seed=FLAGS.seed)
     device = tf.train.replica_device_setter(ps_tasks=FLAGS.ps_tasks, worker_device="/job:worker/task:0") if FLAGS.ps_tasks else None
     with tf.Session(FLAGS.target) as session, tf.device(device):

@@ -1,5 +1,7 @@
 """A convolutional network for MNIST: two convolutions, dropout, Adam; variables on the parameter servers if there are any."""
 
+import random
+
 import tensorflow.compat.v1 as tf
 
 import digits
@@ -29,7 +31,8 @@ def network(images, training):
 
 
 def main(_):
-    tf.keras.utils.set_random_seed(FLAGS.seed)
+    random.seed(FLAGS.seed)  # Keras layers draw the seeds of their weights from there
+    tf.set_random_seed(FLAGS.seed)
     with tf.device(tf.train.replica_device_setter(ps_tasks=FLAGS.ps_tasks, worker_device="/job:worker/task:0" if FLAGS.ps_tasks else None)):
         images = tf.placeholder(tf.float32, [None, 784])
         labels = tf.placeholder(tf.int64, [None])

@@ -1,6 +1,6 @@
 """Runs the programs of examples/ for the tests, and reads the losses and accuracies that they print.
 
-A forkserver that has TensorFlow loaded starts them, which spares each the seconds of that; `interpreted` starts a real interpreter.
+A forkserver that has TensorFlow loaded starts them, which spares each the seconds of that.
 """
 
 import multiprocessing
@@ -8,7 +8,6 @@ import os
 import pathlib
 import re
 import runpy
-import subprocess
 import sys
 import tempfile
 
@@ -26,19 +25,29 @@ def _forkserver():
     global _context
     if _context is None:
         _context = multiprocessing.get_context("forkserver")
-        _context.set_forkserver_preload(["tensorflow", "tensorflow_estimator", "programs"])
+        _context.set_forkserver_preload(["tensorflow", "tensorflow_estimator"])
     return _context
 
 
-def _run(program, arguments, environment, output):
-    """In the new process: the program as __main__, with its output in a file."""
+def _run(program, arguments, environment, output, on_troupe):
+    """In the new process: the program as __main__, with its output in a file; on Troupe as `python -m troupe` does it."""
     out = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     os.dup2(out, 1)
     os.dup2(out, 2)
     os.environ.update(environment)
     sys.argv = [str(program), *arguments]
     sys.path.insert(0, str(pathlib.Path(program).parent))
-    runpy.run_path(str(program), run_name="__main__")
+    if not on_troupe:
+        runpy.run_path(str(program), run_name="__main__")
+        return
+    sys.path.insert(0, str(PACKAGE))
+    import troupe.node
+
+    troupe.replace_server()
+    try:
+        runpy.run_path(str(program), run_name="__main__")
+    finally:
+        troupe.node._stop_all()  # a process of multiprocessing ends without its exit functions
 
 
 class Output:
@@ -63,16 +72,25 @@ class Output:
         return float(re.findall(r"^accuracy (\S+)$", self.text, re.M)[-1])
 
 
+_outputs = None
+
+
 def _new_output():
-    descriptor, path = tempfile.mkstemp(suffix=".txt", prefix="troupe_program_")
+    global _outputs
+    if _outputs is None:
+        _outputs = tempfile.TemporaryDirectory(prefix="troupe_programs_")
+    descriptor, path = tempfile.mkstemp(suffix=".txt", dir=_outputs.name)
     os.close(descriptor)
     return path
 
 
-class Forked(Output):
-    def __init__(self, program, arguments, environment):
+class Program(Output):
+    """A program of examples/ in a process of its own."""
+
+    def __init__(self, program, arguments, environment, on_troupe=False):
         self.name, self.output = program, _new_output()
-        self.process = _forkserver().Process(target=_run, args=(str(EXAMPLES / program), arguments, environment, self.output))
+        arguments, environment = [str(a) for a in arguments], {"TROUPE_BIN": os.path.abspath(troupe_binary()), **environment}
+        self.process = _forkserver().Process(target=_run, args=(str(EXAMPLES / program), arguments, environment, self.output, on_troupe))
         self.process.start()
 
     def wait(self):
@@ -90,33 +108,9 @@ class Forked(Output):
     alive = property(lambda self: self.process.is_alive())
 
 
-class Interpreted(Output):
-    def __init__(self, arguments, environment):
-        self.name, self.output = " ".join(map(str, arguments)), _new_output()
-        with open(self.output, "a") as out:
-            self.process = subprocess.Popen(
-                [sys.executable, *map(str, arguments)], stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT,
-                env={**os.environ, "TROUPE_BIN": os.path.abspath(troupe_binary()), "PYTHONPATH": str(PACKAGE), **environment})
-
-    def wait(self):
-        try:
-            code = self.process.wait(PATIENCE)
-        except subprocess.TimeoutExpired:
-            self.kill()
-            raise AssertionError(f"{self.name} does not end:\n{self.text[-3000:]}") from None
-        assert code == 0, f"{self.name} ended with {code}:\n{self.text[-3000:]}"
-        return self
-
-    def kill(self):
-        self.process.kill()
-        self.process.wait()
-
-    alive = property(lambda self: self.process.poll() is None)
-
-
 def start(program, *arguments, **environment):
     """Starts a program of examples/."""
-    return Forked(program, [str(a) for a in arguments], {"TF_CPP_MIN_LOG_LEVEL": "3", **environment})
+    return Program(program, arguments, {"TF_CPP_MIN_LOG_LEVEL": "3", **environment})
 
 
 def run(program, *arguments, **environment):
@@ -134,14 +128,9 @@ def all_of(started):
             program.kill()
 
 
-def on_troupe(program, *arguments, **environment):
-    """`python -m troupe program ...` in an interpreter of its own; what its node logs is in the output too."""
-    return Interpreted(["-m", "troupe", EXAMPLES / program, *arguments], {"TF_CPP_MIN_LOG_LEVEL": "0", **environment})
-
-
-def interpreted(program, *arguments, **environment):
-    """The program alone in an interpreter of its own."""
-    return Interpreted([EXAMPLES / program, *arguments], {"TF_CPP_MIN_LOG_LEVEL": "3", **environment})
+def start_on_troupe(program, *arguments, **environment):
+    """Starts a program whose servers are Troupe nodes; what they log is in its output too."""
+    return Program(program, arguments, {"TF_CPP_MIN_LOG_LEVEL": "0", **environment}, on_troupe=True)
 
 
 def _serve(cluster, job, index, threads, pipe):

@@ -7,6 +7,9 @@ import pytest
 
 from conftest import WATCHDOG, running
 
+# Queue runners of a session that closes end with its error.
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+
 OPTIMIZERS = {"gd": lambda train: train.GradientDescentOptimizer(0.1), "momentum": lambda train: train.MomentumOptimizer(0.05, 0.9)}
 FEATURES, CLASSES, BATCH = 12, 5, 8
 
@@ -43,7 +46,7 @@ class Worker(Model):
     def __init__(self, tf1, cluster, index, inner, aggregate, total, tokens=-1):
         super().__init__(tf1, lambda train: train.SyncReplicasOptimizer(inner(train), replicas_to_aggregate=aggregate, total_num_replicas=total),
                          tf1.train.replica_device_setter(worker_device=f"/job:worker/task:{index}", cluster=cluster.spec))
-        self.index, self.taken, self.error = index, 0, None
+        self.index, self.taken, self.error, self.opened = index, 0, None, threading.Event()
         filters = ["/job:ps", f"/job:worker/task:{index}"]
         with self.graph.as_default():
             hook = self.optimizer.make_session_run_hook(index == 0, num_tokens=tokens)
@@ -54,16 +57,21 @@ class Worker(Model):
     def run(self, last_step, go_on=lambda: True):
         try:
             with self.graph.as_default(), self.open() as session:
+                self.opened.set()
                 now = 0
                 while now < last_step and go_on():
-                    _, now = session.run([self.train, self.step], self.feed(self.index, now))
+                    _, now = session.run([self.train, self.step], self.feed(self.index, self.taken))
                     self.taken += 1
         except Exception as error:
             self.error = error
+        finally:
+            self.opened.set()
 
     def start(self, *arguments):
         self.thread = threading.Thread(target=self.run, args=arguments, daemon=True)
         self.thread.start()
+        if self.index == 0:  # a worker that finds nothing initialised looks again after half a minute
+            assert self.opened.wait(WATCHDOG)
         return self
 
 
@@ -91,8 +99,7 @@ def test_three_workers_equal_one_process_with_the_merged_batches(cluster, tf1, n
     """Without tokens in advance, nobody begins a step before the last one is applied."""
     steps = 20
     workers = [Worker(tf1, cluster, i, OPTIMIZERS[name], 3, 3, tokens=0) for i in range(3)]
-    finish([worker.start(steps) for worker in workers])
-    assert [worker.taken for worker in workers] == [steps] * 3
+    finish([worker.start(2 * steps, lambda worker=worker: worker.taken < steps) for worker in workers])
     w, b, step = variables_at(tf1, cluster, workers[0])
     assert step == steps
 
@@ -135,3 +142,18 @@ def test_no_token_is_lost_with_a_worker(cluster, tf1):
     finish(workers[:2])
     _, _, step = variables_at(tf1, cluster, workers[0])
     assert dying.taken == 5 and step >= steps
+
+
+def test_stale_gradients_are_counted_out(either, tf1):
+    """What the synchronous optimizer builds on: a gradient of an earlier step leaves no trace."""
+    gathered = tf1.ConditionalAccumulator(tf1.float32, shape=[2], shared_name="gathered_for_stale")
+    late, now, again = (gathered.apply_grad([value, 1.0], local_step=step) for value, step in [(100.0, 1), (1.0, 2), (3.0, 2)])
+    begin, taken = gathered.set_global_step(2), gathered.take_grad(2)
+    with tf1.Session(either.target("worker/0")) as session:
+        session.run(begin)
+        for op, expected in (late, 0), (now, 1), (late, 1), (again, 2):
+            session.run(op)
+            assert session.run(gathered.num_accumulated()) == expected
+        assert session.run(taken).tolist() == [2.0, 1.0]
+        session.run(now)  # the step has gone on to 3
+        assert session.run(gathered.num_accumulated()) == 0

@@ -86,7 +86,7 @@ struct GatewayState {
             if (in_body) {
               Response failed;
               failed.status = reply.status();
-              return call->reply(bytes_of(failed));
+              return call->reply_failure(bytes_of(failed));
             }
           }
           call->fail(reply.status());

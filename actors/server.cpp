@@ -4,6 +4,7 @@
 #include <troupe/actors/device.hpp>
 #include <troupe/actors/gateway.hpp>
 #include <troupe/actors/master.hpp>
+#include <troupe/actors/metrics.hpp>
 #include <troupe/actors/peer.hpp>
 #include <troupe/actors/worker.hpp>
 #include <troupe/config/device_name.hpp>
@@ -68,6 +69,7 @@ struct Server::Company {
   Inbox inbox;
   LinkCountersPtr counters = std::make_shared<LinkCounters>();
   std::map<std::pair<std::string, std::string>, PeerActor> known_peers;  // by task and address: sessions that bring the same share them
+  std::unique_ptr<Metrics> metrics;
   bool stopped = false;
 
   template <class Handle>
@@ -118,10 +120,26 @@ struct Server::Company {
     gateway = keep(spawn_gateway(system, master, GuestHost{worker, rendezvous, {attributes.incarnation()}, counters}));
   }
 
+  Status count(const NodeOptions& options) {
+    if (options.metrics_dir.empty()) return {};
+    std::vector<std::string> methods;
+    for (const std::string& path : gateway_methods()) methods.push_back(path.substr(path.rfind('/') + 1));
+    const auto interval = std::chrono::milliseconds(static_cast<std::int64_t>(options.metrics_secs * 1000));
+    const std::string directory = fmt::format("{}/{}_{}", options.metrics_dir, identity.task.job, identity.task.index);
+    auto made = Metrics::start(system, *io, {directory, interval, std::move(methods)}, counters);
+    if (!made.ok()) return append_text(made.status(), fmt::format(" (--metrics_dir={})", options.metrics_dir));
+    metrics = *std::move(made);
+    keep(metrics->actor());
+    return {};
+  }
+
   Status listen() {
     server = std::make_unique<GrpcServer>(
-        *loop, gateway_methods(), [this](std::shared_ptr<ServerCall> call) { caf::anon_send(gateway, Incoming{std::move(call)}); }, link_path,
-        [this](std::shared_ptr<Stream> stream) { caf::anon_send(gateway, IncomingLink{std::move(stream)}); });
+        *loop, gateway_methods(),
+        [this](std::shared_ptr<ServerCall> call) {
+          caf::anon_send(gateway, Incoming{metrics ? metrics->counted(std::move(call)) : std::move(call)});
+        },
+        link_path, [this](std::shared_ptr<Stream> stream) { caf::anon_send(gateway, IncomingLink{std::move(stream)}); });
     std::vector<std::string> addresses;
     for (const auto& host : identity.listen_hosts) addresses.push_back(with_port(host, identity.port));
     return server->listen(addresses, &port);
@@ -135,6 +153,7 @@ struct Server::Company {
     loop->post_after(grace, [gateway = gateway, reason] { caf::anon_send(gateway, Close{reason, true}); });
     server->shutdown(grace + std::chrono::seconds(1));
     loop->stop();
+    if (metrics) metrics->finish();
     for (const auto& actor : actors) caf::anon_send_exit(actor, caf::exit_reason::user_shutdown);
     actors.clear();
     known_peers.clear();
@@ -161,6 +180,7 @@ StatusOr<std::unique_ptr<Server>> Server::start(const NodeIdentity& identity, co
   };
   company.loop = std::make_unique<Loop>(LoopScheduler::of(company.system), loop_options);
   company.assemble(options);
+  TRY(company.count(options));
   TRY(company.listen());
   company.loop->start();
   return server;

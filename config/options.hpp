@@ -36,6 +36,8 @@ struct NodeOptions {
   int spin_us = 300;
   int io_threads = 2;
   int compute_threads = 0;
+  std::string metrics_dir;
+  double metrics_secs = 10;
 };
 
 /// Where the value of an option goes.

@@ -25,6 +25,8 @@ class ServerCall {
   std::function<void()> on_cancelled;
 
   virtual void reply(grpc::ByteBuffer response) = 0;
+  /// An answer whose body tells of a failure.
+  virtual void reply_failure(grpc::ByteBuffer response) { reply(std::move(response)); }
   /// The status with its payloads. A text beyond 3072 bytes is cut as TensorFlow cuts it.
   virtual void fail(const Status& status) = 0;
   /// "ipv4:127.0.0.1:4711".

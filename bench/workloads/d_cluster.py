@@ -44,8 +44,9 @@ def training_step(cluster):
             session.run(tf1.global_variables_initializer())
             session.run(train)
             cluster.check(np.allclose(session.run(variables[7]), 0.5), "a step of gradient descent")
+            before = session.run(loss)
             yield lambda: session.run(train)
-            cluster.check(session.run(loss) < 1e-6, "training")
+            cluster.check(session.run(loss) < 0.3 * before, "training")
 
 
 workload(Row("ps training step, 20 variables of 10,000 floats, steps/s", "rate", 1, target=">= 4"), steps=100, jobs=PAIR)(training_step)

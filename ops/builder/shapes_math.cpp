@@ -44,9 +44,10 @@ Status batch_product(ShapeCall& c) {
   const bool ta = c.attr<bool>("adj_x"), tb = c.attr<bool>("adj_y");
   const auto rows = a->end() - 2, columns = b->end() - 2;
   TRY(merge_dims(rows[ta ? 0 : 1], columns[tb ? 1 : 0]).status());
-  TRY_ASSIGN(Sizes out, broadcast_sizes(std::vector(a->begin(), rows), std::vector(b->begin(), columns)));
-  out->push_back(rows[ta ? 1 : 0]);
-  out->push_back(columns[tb ? 0 : 1]);
+  TRY_ASSIGN(const Sizes batches, broadcast_sizes(std::vector(a->begin(), rows), std::vector(b->begin(), columns)));
+  std::vector<std::int64_t> out = batches.value_or(std::vector<std::int64_t>());
+  out.push_back(rows[ta ? 1 : 0]);
+  out.push_back(columns[tb ? 0 : 1]);
   c.set(0, out);
   return absl::OkStatus();
 }
@@ -105,6 +106,19 @@ Status range(ShapeCall& c) {
   return absl::OkStatus();
 }
 
+/// Rows by segment: as many as the third input says, or as many as it takes.
+Status segments(ShapeCall& c) {
+  const Sizes data = c.in(0), ids = c.in(1);
+  if (!data || !ids) return absl::OkStatus();
+  if (ids->size() > data->size()) return invalid("Shape must be at least rank {} but is rank {}", ids->size(), data->size());
+  TRY(merge_sizes(std::vector(data->begin(), data->begin() + static_cast<std::ptrdiff_t>(ids->size())), ids).status());
+  const Sizes count = c.inputs() > 2 ? c.numbers(2) : Sizes();
+  std::vector<std::int64_t> out{count && count->size() == 1 ? (*count)[0] : -1};
+  out.insert(out.end(), data->begin() + static_cast<std::ptrdiff_t>(ids->size()), data->end());
+  c.set(0, out);
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 void add_math_shapes(ShapeTable& table) {
@@ -129,6 +143,9 @@ void add_math_shapes(ShapeTable& table) {
   for (const char* op : {"Sum", "Mean", "Prod", "Max", "Min", "All", "Any", "EuclideanNorm"}) table[op] = reduction;
   for (const char* op : {"ArgMax", "ArgMin"}) table[op] = along_axis;
   for (const char* op : {"BatchMatMul", "BatchMatMulV2"}) table[op] = batch_product;
+  for (const char* op : {"UnsortedSegmentSum", "UnsortedSegmentProd", "UnsortedSegmentMax", "UnsortedSegmentMin", "SegmentSum", "SegmentMean",
+                         "SegmentProd", "SegmentMax", "SegmentMin"})
+    table[op] = segments;
   table["AddN"] = all_alike;
   table["MatMul"] = product;
   table["Select"] = old_choice;

@@ -294,10 +294,12 @@ std::vector<Case> networks() {
       "Softmax", {{3, 4}}, [](Builder&, const Ins& x) { return softmax(x[0]); }, true));
   all.push_back(of(
       "LogSoftmax", {{3, 4}}, [](Builder&, const Ins& x) { return log_softmax(x[0]); }, true));
+  // Labels are distributions: the op's gradient holds for those only.
   all.push_back(of(
-      "SoftmaxLoss", {{3, 4}, {3, 4}}, [](Builder&, const Ins& x) { return softmax_cross_entropy(x[0], x[1]); }, true, 0.1, 1));
+      "SoftmaxLoss", {{3, 4}, {3, 4}}, [](Builder&, const Ins& x) { return softmax_cross_entropy(softmax(x[0]), x[1]); }, true, 0.1, 1));
   all.push_back(of(
-      "SoftmaxLossOfBatches", {{2, 3, 4}, {2, 3, 4}}, [](Builder&, const Ins& x) { return softmax_cross_entropy(x[0], x[1]); }, true, 0.1, 1));
+      "SoftmaxLossOfBatches", {{2, 3, 4}, {2, 3, 4}}, [](Builder&, const Ins& x) { return softmax_cross_entropy(softmax(x[0]), x[1]); }, true, 0.1,
+      1));
   all.push_back(of(
       "SparseSoftmaxLoss", {{3, 4}},
       [](Builder& b, const Ins& x) {

@@ -16,7 +16,9 @@ void declare_doctor(CLI::App& app, int& result) {
   declare_options(*command, *options);
   command->callback([options, &result] {
     const auto patience = std::chrono::milliseconds(1000);
-    const Account account = explain(*options, process_environment(), [patience](const std::string& address) { return probe(address, patience); });
+    const Account account = explain(
+        *options, process_environment(), [patience](const std::string& address) { return probe(address, patience); },
+        [patience](const std::string& address) { return road_to(address, patience); });
     fmt::print("{}\n", render(account));
     std::fflush(stdout);
     result = account.has_errors() ? 1 : 0;

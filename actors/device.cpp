@@ -57,8 +57,7 @@ struct DeviceState {
     }
     auto run = std::make_shared<Run>();
     run->call = request.call;
-    run->roads = std::make_unique<StepRoads>(self, request->task, request->session, rendezvous, request->peers, request->step,
-                                             run->cancellation);
+    run->roads = std::make_unique<StepRoads>(self, request->task, request->session, rendezvous, request->peers, request->step, run->cancellation);
     for (auto& feed : request->feeds) run->roads->feed(std::move(feed));
     run->execution = std::make_shared<Execution>(request->plan, hands());
     Execution& execution = *run->execution;

@@ -21,7 +21,7 @@ struct RunPlan {
   std::string task;  // of this device, as the session names it
   std::int64_t step = 0;
   std::shared_ptr<const std::string> session;  // none for those who never made one
-  std::string store;  // of a session that keeps its own resources; empty for the shared one
+  std::string store;                           // of a session that keeps its own resources; empty for the shared one
   std::vector<NamedTensor> feeds;
   bool partial = false;  // more feeds will come, fetches are asked for one by one
   bool record = false;

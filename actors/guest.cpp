@@ -9,16 +9,29 @@
 namespace troupe {
 namespace {
 
+/// From here on a tensor is worth the way through shared memory.
+constexpr std::size_t bulk_from = 128 * 1024;
+
+/// A message of gRPC must stay below 2 GiB.
+constexpr std::size_t message_limit = 2'000'000'000;
+
+bool is_bulk(const RecvTensorResponse& value) {
+  const DType dtype = value.tensor.dtype();
+  return !value.is_dead && value.tensor.valid() && !is_object(dtype) && dtype != DType::boolean && value.tensor.bytes() >= bulk_from;
+}
+
 struct GuestState {
   Guest::pointer self = nullptr;
   GuestHost host;
   std::shared_ptr<Stream> stream;
   std::unordered_map<std::uint64_t, std::uint64_t> open;  // the guest's numbers of calls to ours
   Status closing;
+  std::unique_ptr<SharedWriter> memory;
+  bool memory_mapped = false;
 
   void greet() {
     listen(*stream, caf::actor_cast<Guest>(self));
-    write(stream->out(), LinkHello{host.incarnations});
+    write(stream->out(), LinkHello{host.incarnations, machine_hint()});
     stream->commit(Stream::When::activation_end);
     ++host.counters->guests;
   }
@@ -48,6 +61,19 @@ struct GuestState {
     self->send(host.rendezvous, WantPushes{std::move(frame.session), std::move(frame.task), frame.number, caf::actor_cast<Pushes>(self)});
   }
   void handle(LinkUnwant& frame) { self->send(host.rendezvous, UnwantPushes{frame.number, caf::actor_cast<Pushes>(self)}); }
+  /// The guest is on this machine, it thinks: bring it memory where it says it waits.
+  void handle(LinkInvite& frame) {
+    if (memory) return;
+    auto made = SharedWriter::create();
+    if (!made.ok() || !send_memory({frame.socket, frame.secret}, (*made)->descriptor()).ok()) return;
+    memory = *std::move(made);
+    write(stream->out(), LinkBrought{});
+    stream->commit(Stream::When::now);
+  }
+  void handle(LinkMapped&) { memory_mapped = memory != nullptr; }
+  void handle(LinkRelease& frame) {
+    if (memory) memory->release(frame.offset);
+  }
   /// Frames that only this side may send.
   template <class Other>
   void handle(Other&) {}
@@ -66,7 +92,16 @@ struct GuestState {
   }
 
   void push(const PutTensor& message) {
-    write_push(stream->out(), message.want, message.step, message.key, *message.value);
+    std::optional<LinkPlace> place;
+    if (memory_mapped && memory && is_bulk(*message.value))
+      if (const auto offset = memory->put(message.value->tensor.raw(), message.value->tensor.bytes()))
+        place = LinkPlace{*offset, message.value->tensor.bytes()};
+    if (place) ++host.counters->shared;
+    else if (message.value->tensor.valid() && message.value->tensor.bytes() > message_limit)
+      return abort({message.step,
+                    resource_exhausted("A tensor of {} bytes for {} is more than a message can carry", message.value->tensor.bytes(), message.key),
+                    ""});
+    write_push(stream->out(), message.want, message.step, message.key, *message.value, place);
     stream->commit(Stream::When::activation_end);
   }
   void abort(const AbortStep& message) {

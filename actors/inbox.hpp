@@ -32,9 +32,9 @@ struct PeerLost {
   Status reason;
 };
 
-using Inbox = caf::typed_actor<caf::replies_to<TakeTensor>::with<Parcel<RecvTensorResponse>>, caf::reacts_to<PushedTensor>,
-                               caf::reacts_to<PeerAborted>, caf::reacts_to<PeerLost>, caf::reacts_to<ForgetStep>, caf::reacts_to<ForgetSession>,
-                               caf::reacts_to<CancelCall>>;
+using Inbox =
+    caf::typed_actor<caf::replies_to<TakeTensor>::with<Parcel<RecvTensorResponse>>, caf::reacts_to<PushedTensor>, caf::reacts_to<PeerAborted>,
+                     caf::reacts_to<PeerLost>, caf::reacts_to<ForgetStep>, caf::reacts_to<ForgetSession>, caf::reacts_to<CancelCall>>;
 
 Inbox spawn_inbox(caf::actor_system& system, LinkCountersPtr counters);
 

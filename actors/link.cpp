@@ -7,9 +7,9 @@ namespace troupe {
 
 std::string to_json(const LinkCounters& c) {
   return fmt::format(
-      R"({{"runs_sent": {}, "runs_served": {}, "asked": {}, "pushed": {}, "taken": {}, "dropped": {}, "unclaimed": {}, "kept": {}, "wants": {}, "links": {}, "guests": {}}})",
-      c.runs_sent.load(), c.runs_served.load(), c.asked.load(), c.pushed.load(), c.taken.load(), c.dropped.load(), c.unclaimed.load(), c.kept.load(),
-      c.wants.load(), c.links.load(), c.guests.load());
+      R"({{"machine": "{}", "runs_sent": {}, "runs_served": {}, "asked": {}, "pushed": {}, "taken": {}, "dropped": {}, "shared": {}, "unclaimed": {}, "kept": {}, "wants": {}, "links": {}, "guests": {}}})",
+      machine_hint(), c.runs_sent.load(), c.runs_served.load(), c.asked.load(), c.pushed.load(), c.taken.load(), c.dropped.load(), c.shared.load(),
+      c.unclaimed.load(), c.kept.load(), c.wants.load(), c.links.load(), c.guests.load());
 }
 
 }  // namespace troupe

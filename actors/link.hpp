@@ -3,6 +3,7 @@
 
 #include <caf/all.hpp>
 #include <troupe/messaging/messages.hpp>
+#include <troupe/messaging/shared_memory.hpp>
 #include <troupe/messaging/stream.hpp>
 
 #include <atomic>
@@ -27,14 +28,21 @@ void listen(Stream& stream, Handle listener) {
   stream.on_closed = [listener](Status why) { caf::anon_send(listener, LinkClosed{std::move(why)}); };
 }
 
+/// A tensor in shared memory is no longer needed.
+struct PlaceFree {
+  std::uint64_t link = 0;  // whose memory it is
+  std::uint64_t offset = 0;
+};
+
 /// What went over a node's links so far, and what is held now. Any thread may read it.
 struct LinkCounters {
   std::atomic<std::int64_t> runs_sent{0}, runs_served{0};  // RunGraph by link
   std::atomic<std::int64_t> asked{0};                      // tensors fetched by RecvTensor calls
   std::atomic<std::int64_t> pushed{0}, taken{0}, dropped{0};
-  std::atomic<std::int64_t> unclaimed{0};  // pushed to us and not taken yet
-  std::atomic<std::int64_t> kept{0};       // made here and not handed over yet
-  std::atomic<std::int64_t> wants{0};      // sessions' tasks that are pushed to
+  std::atomic<std::int64_t> shared{0};            // of those pushed, through shared memory
+  std::atomic<std::int64_t> unclaimed{0};         // pushed to us and not taken yet
+  std::atomic<std::int64_t> kept{0};              // made here and not handed over yet
+  std::atomic<std::int64_t> wants{0};             // sessions' tasks that are pushed to
   std::atomic<std::int64_t> links{0}, guests{0};  // open now: dialled, and accepted
 };
 using LinkCountersPtr = std::shared_ptr<LinkCounters>;
@@ -46,3 +54,4 @@ std::string to_json(const LinkCounters& counters);
 
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::LinkArrived)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::LinkClosed)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::PlaceFree)

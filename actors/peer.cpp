@@ -67,6 +67,10 @@ struct PeerState {
   };
   std::map<std::uint64_t, Want> wants;
   std::uint64_t last_want = 0;
+  std::shared_ptr<SharedReader> memory;  // of the peer, where it is on this machine
+  Descriptor invited_to;                 // where it is to bring it
+  Invitation invitation;
+  std::uint64_t link = 0;  // counts links, so that news of an old one is not taken for the new one's
 
   bool linked() const { return outgoing->road == Road::link; }
 
@@ -111,6 +115,9 @@ struct PeerState {
     outgoing->road = why.code() == Code::kUnimplemented ? Road::tensorflow : Road::unknown;
     stream = nullptr;
     incarnations.clear();
+    memory = nullptr;
+    invited_to = Descriptor();
+    ++link;
     wants.clear();
     auto open = std::move(runs);
     runs.clear();
@@ -134,6 +141,40 @@ struct PeerState {
     incarnations = {frame.incarnations.begin(), frame.incarnations.end()};
     outgoing->road = Road::link;
     ++counters->links;
+    if (!frame.machine.empty() && frame.machine == machine_hint()) share_memory();
+  }
+  /// The peer seems to be on this machine: it is asked to prove that, and to bring its memory.
+  void share_memory() {
+    auto invited = invite();
+    if (!invited.ok()) return;
+    invited_to = std::move(invited->first);
+    invitation = std::move(invited->second);
+    write(stream->out(), LinkInvite{invitation.socket, invitation.secret});
+    stream->commit(Stream::When::now);
+  }
+  void handle(LinkBrought&) {
+    auto received = receive_memory(invited_to, invitation);
+    invited_to = Descriptor();
+    if (!received.ok()) return;
+    memory = *std::move(received);
+    write(stream->out(), LinkMapped{});
+    stream->commit(Stream::When::now);
+  }
+  void place_free(const PlaceFree& message) {
+    if (message.link != link || !linked()) return;
+    write(stream->out(), LinkRelease{message.offset});
+    stream->commit(Stream::When::along);
+  }
+  /// The tensor where the peer has put it; released when nobody holds it any more.
+  bool find_place(LinkPush& frame) {
+    const void* data = memory ? memory->at(frame.place->offset, frame.place->bytes) : nullptr;
+    if (data == nullptr) return false;
+    auto release = [memory = memory, back = caf::actor_cast<PeerActor>(self), link = link, offset = frame.place->offset] {
+      caf::anon_send(back, PlaceFree{link, offset});
+    };
+    auto& tensor = frame.value.tensor;
+    tensor = Tensor(tensor.dtype(), tensor.shape(), borrow_buffer(data, frame.place->bytes, std::move(release)));
+    return true;
   }
   void handle(LinkRan& frame) {
     auto found = runs.find(frame.call);
@@ -143,6 +184,7 @@ struct PeerState {
     promise.deliver(pack<RunGraphResponse>(std::move(frame.response)));
   }
   void handle(LinkPush& frame) {
+    if (frame.place && !find_place(frame)) return stream->close(internal("A place outside of shared memory"));
     auto want = wants.find(frame.want);
     if (want == wants.end()) return void(++counters->dropped);
     self->send(inbox, PushedTensor{number, PutTensor{frame.step, std::move(frame.key), pack<RecvTensorResponse>(std::move(frame.value)),
@@ -255,6 +297,7 @@ PeerActor::behavior_type peer(PeerActor::stateful_pointer<PeerState> self, Loop*
       [=](const PeerAnswers& message) { self->state.answers(message.asked); },
       [=](const LinkArrived& message) { self->state.arrived(*message.message); },
       [=](const LinkClosed& message) { self->state.closed(message.why); },
+      [=](const PlaceFree& message) { self->state.place_free(message); },
   };
 #undef FORWARD
 }

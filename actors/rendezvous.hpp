@@ -53,10 +53,10 @@ struct PushesLost {
   Status reason;
 };
 
-using RendezvousActor = caf::typed_actor<caf::replies_to<Parcel<RecvTensorRequest>>::with<Parcel<RecvTensorResponse>>, caf::reacts_to<PutTensor>,
-                                         caf::reacts_to<AbortStep>, caf::reacts_to<ForgetStep>, caf::reacts_to<CancelCall>,
-                                         caf::reacts_to<WantPushes>, caf::reacts_to<UnwantPushes>, caf::reacts_to<PushesLost>,
-                                         caf::reacts_to<ForgetSession>>;
+using RendezvousActor =
+    caf::typed_actor<caf::replies_to<Parcel<RecvTensorRequest>>::with<Parcel<RecvTensorResponse>>, caf::reacts_to<PutTensor>,
+                     caf::reacts_to<AbortStep>, caf::reacts_to<ForgetStep>, caf::reacts_to<CancelCall>, caf::reacts_to<WantPushes>,
+                     caf::reacts_to<UnwantPushes>, caf::reacts_to<PushesLost>, caf::reacts_to<ForgetSession>>;
 
 RendezvousActor spawn_rendezvous(caf::actor_system& system, LinkCountersPtr counters);
 

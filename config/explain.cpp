@@ -64,9 +64,10 @@ std::vector<Peer> list_peers(const NodeIdentity& node) {
   return peers;
 }
 
-void ask_peers(Account& account, const Probe& probe) {
+void ask_peers(Account& account, const Probe& probe, const Roads& roads) {
   for (Peer& peer : account.peers) {
     peer.answer = probe(peer.address);
+    if (peer.answer->ok() && roads) peer.road = roads(peer.address);
     if (peer.answer->ok()) continue;
     account.findings.push_back({Severity::warning, fmt::format("{} at {}", task_name(peer.task.job, peer.task.index), peer.address),
                                 "does not answer: " + text_of(*peer.answer), "start it, or check its name, its port and what lies between"});
@@ -89,6 +90,7 @@ std::string render_peers(const std::vector<Peer>& peers) {
   std::string text = "Its peers are:\n";
   for (const Peer& peer : peers) {
     std::string answer = !peer.answer ? "" : peer.answer->ok() ? "  answers" : "  does not answer";
+    if (!peer.road.empty()) answer += ", " + peer.road;
     text += fmt::format("  {}  {}{}\n", task_name(peer.task.job, peer.task.index), peer.address, answer);
   }
   return text;
@@ -106,7 +108,7 @@ bool Account::has_errors() const {
   return std::any_of(findings.begin(), findings.end(), [](const Finding& f) { return f.severity == Severity::error; });
 }
 
-Account explain(const NodeOptions& options, const Environment& environment, const Probe& probe) {
+Account explain(const NodeOptions& options, const Environment& environment, const Probe& probe, const Roads& roads) {
   Account account;
   bool has_tf_config = is_set(environment);
   account.source = source_of(options, has_tf_config);
@@ -120,7 +122,7 @@ Account explain(const NodeOptions& options, const Environment& environment, cons
   for (Finding& finding : inspect_cluster(*node)) account.findings.push_back(std::move(finding));
   account.peers = list_peers(*node);
   account.node = *std::move(node);
-  if (probe) ask_peers(account, probe);
+  if (probe) ask_peers(account, probe, roads);
   return account;
 }
 

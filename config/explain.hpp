@@ -29,10 +29,13 @@ struct Peer {
   Task task;
   std::string address;
   std::optional<Status> answer;
+  std::string road;  // by which tensors will travel, where somebody asked
 };
 
 /// Asks the task at `host:port` for a sign of life.
 using Probe = std::function<Status(const std::string& address)>;
+/// Tells by which road tensors travel to a task that answers.
+using Roads = std::function<std::string(const std::string& address)>;
 
 /// The whole account. `node` is absent when the configuration does not say who this task is.
 struct Account {
@@ -48,7 +51,7 @@ struct Account {
 std::vector<Finding> inspect_cluster(const NodeIdentity& node);
 
 /// Explains a configuration; peers are asked one after another when `probe` is given.
-Account explain(const NodeOptions& options, const Environment& environment, const Probe& probe = nullptr);
+Account explain(const NodeOptions& options, const Environment& environment, const Probe& probe = nullptr, const Roads& roads = nullptr);
 
 /// The account as lines of text.
 std::string render(const Account& account);

@@ -45,8 +45,7 @@ std::string remote_note(const Status& status, const std::string& target, const s
   return fmt::format(
       "\nAdditional GRPC error information from remote target {} while calling {}:\n:"
       "{{\"created\":\"@{}.{:09}\",\"description\":{},\"grpc_message\":{},\"grpc_status\":{}}}",
-      target, method, ns / 1000000000, ns % 1000000000, json_quoted(description), json_quoted(text_of(status)),
-      static_cast<int>(status.code()));
+      target, method, ns / 1000000000, ns % 1000000000, json_quoted(description), json_quoted(text_of(status)), static_cast<int>(status.code()));
 }
 
 /// Deletes itself when the reply has come and the caller has let go.

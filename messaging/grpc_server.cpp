@@ -24,11 +24,7 @@ constexpr int port_attempts = 16;
 class GrpcServer::Methods final : public grpc::Service, public std::enable_shared_from_this<Methods> {
  public:
   Methods(Loop& loop, std::vector<std::string> paths, OnCall on_call, std::string stream_path, OnStream on_stream)
-      : loop_(loop),
-        paths_(std::move(paths)),
-        on_call_(std::move(on_call)),
-        stream_path_(std::move(stream_path)),
-        on_stream_(std::move(on_stream)) {
+      : loop_(loop), paths_(std::move(paths)), on_call_(std::move(on_call)), stream_path_(std::move(stream_path)), on_stream_(std::move(on_stream)) {
     for (std::size_t i = 0; i < paths_.size(); ++i) {
       AddMethod(new grpc::internal::RpcServiceMethod(paths_[i].c_str(), grpc::internal::RpcMethod::NORMAL_RPC, nullptr));
       MarkMethodAsync(static_cast<int>(i));  // otherwise gRPC starts threads for synchronous methods

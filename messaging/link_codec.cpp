@@ -3,6 +3,7 @@
 
 #include <troupe/wire/payloads.pb.h>
 #include <troupe/messaging/step_codec.hpp>
+#include <troupe/messaging/tensor_codec.hpp>
 #include <troupe/messaging/tensor_slices.hpp>
 
 #include <charconv>
@@ -11,7 +12,7 @@
 namespace troupe {
 namespace {
 
-enum Kind { hello = 1, ran, push, abort_step, run, cancel, cleanup, want, unwant };
+enum Kind { hello = 1, ran, push, abort_step, run, cancel, cleanup, want, unwant, invitation, have_mapped, released, brought };
 
 std::uint64_t bits(std::int64_t value) { return static_cast<std::uint64_t>(value); }
 
@@ -39,7 +40,10 @@ bool number(SliceReader& in, T& out) {
 }
 
 bool read(SliceReader in, LinkHello& frame) {
-  return in.read_fields([&](std::uint32_t tag) { return tag == varint_field(1) ? number(in, frame.incarnations.emplace_back()) : in.skip_value(tag); });
+  return in.read_fields([&](std::uint32_t tag) {
+    if (tag == varint_field(1)) return number(in, frame.incarnations.emplace_back());
+    return tag == bytes_field(2) ? in.read_text(&frame.machine) : in.skip_value(tag);
+  });
 }
 
 bool read(SliceReader in, LinkRan& frame, Status& failure) {
@@ -55,8 +59,20 @@ bool read(SliceReader in, LinkRan& frame, Status& failure) {
   });
 }
 
+/// A tensor that lies elsewhere: its bytes must be as many as its type and shape say.
+bool place_tensor(LinkPush& frame, DType dtype, const wire::TensorShapeProto& proto) {
+  auto shape = shape_from_proto(proto);
+  if (!shape.ok() || is_object(dtype) || is_ref(dtype) || dtype == DType::boolean || size_of(dtype) == 0) return false;
+  if (frame.place->bytes / size_of(dtype) != static_cast<std::uint64_t>(shape->elements()) || frame.place->bytes % size_of(dtype) != 0) return false;
+  frame.value.tensor = Tensor(dtype, *std::move(shape), nullptr);
+  return true;
+}
+
 bool read(SliceReader in, LinkPush& frame, Status& failure) {
   std::optional<SliceReader> tensor;
+  LinkPlace place;
+  int dtype = 0;
+  wire::TensorShapeProto shape;
   const bool ok = in.read_fields([&](std::uint32_t tag) {
     switch (tag) {
       case varint_field(1): return number(in, frame.want);
@@ -64,10 +80,19 @@ bool read(SliceReader in, LinkPush& frame, Status& failure) {
       case bytes_field(3): return in.read_text(&frame.key);
       case varint_field(4): return number(in, frame.value.is_dead);
       case bytes_field(5): return in.read_bytes(&tensor.emplace(in));
+      case varint_field(6): return number(in, place.offset);
+      case varint_field(7): return number(in, place.bytes);
+      case varint_field(8): return number(in, dtype);
+      case bytes_field(9): return in.read_message(&shape);
       default: return in.skip_value(tag);
     }
   });
-  if (!ok || (!tensor && !frame.value.is_dead)) return false;
+  if (!ok) return false;
+  if (place.bytes > 0) {
+    frame.place = place;
+    return place_tensor(frame, static_cast<DType>(dtype), shape);
+  }
+  if (!tensor && !frame.value.is_dead) return false;
   if (!tensor) return true;
   auto value = read_tensor(*tensor);
   if (!value.ok()) return failure = value.status(), false;
@@ -133,6 +158,16 @@ bool read(SliceReader in, LinkWant& frame) {
   });
 }
 
+bool read(SliceReader in, LinkInvite& frame) {
+  return in.read_fields([&](std::uint32_t tag) {
+    switch (tag) {
+      case bytes_field(1): return in.read_text(&frame.socket);
+      case bytes_field(2): return in.read_text(&frame.secret);
+      default: return in.skip_value(tag);
+    }
+  });
+}
+
 /// Reads one frame's body into a new frame of its kind.
 template <class Frame>
 bool read_frame(SliceReader& in, std::vector<LinkFrame>& frames, Status& failure) {
@@ -153,6 +188,7 @@ bool read_number(SliceReader& in, std::vector<LinkFrame>& frames, T Frame::*memb
 void write(SliceWriter& out, const LinkHello& frame) {
   SliceWriter body;
   for (std::uint64_t incarnation : frame.incarnations) body.varint_value(1, incarnation);
+  body.optional_text(2, frame.machine);
   out.nested(hello, std::move(body));
 }
 
@@ -164,14 +200,22 @@ void write(SliceWriter& out, std::uint64_t call, const RunGraphResponse& respons
   out.nested(ran, std::move(body));
 }
 
-void write_push(SliceWriter& out, std::uint64_t want, std::int64_t step, const std::string& key, const RecvTensorResponse& value) {
+void write_push(SliceWriter& out, std::uint64_t want, std::int64_t step, const std::string& key, const RecvTensorResponse& value,
+                std::optional<LinkPlace> place) {
   static const Tensor nothing = Tensor::zeros(DType::f32, Shape{0});
   SliceWriter body;
   body.varint_value(1, want);
   body.varint_value(2, bits(step));
   body.text(3, key);
   body.optional_varint(4, value.is_dead);
-  if (!value.is_dead) {
+  if (place) {
+    wire::TensorShapeProto shape;
+    to_proto(value.tensor.shape(), &shape);
+    body.varint_value(6, place->offset);
+    body.varint_value(7, place->bytes);
+    body.varint_value(8, static_cast<std::uint64_t>(value.tensor.dtype()));
+    body.message(9, shape);
+  } else if (!value.is_dead) {
     const TensorField tensor(value.tensor.valid() ? value.tensor : nothing, TensorField::Style::as_rendezvous);
     body.begin_bytes(5, tensor.size());
     tensor.write(body);
@@ -222,6 +266,19 @@ void write(SliceWriter& out, const LinkWant& frame) {
 
 void write(SliceWriter& out, const LinkUnwant& frame) { out.varint_value(unwant, frame.number); }
 
+void write(SliceWriter& out, const LinkInvite& frame) {
+  SliceWriter body;
+  body.text(1, frame.socket);
+  body.text(2, frame.secret);
+  out.nested(invitation, std::move(body));
+}
+
+void write(SliceWriter& out, const LinkBrought& frame) { out.varint_value(brought, frame.yes); }
+
+void write(SliceWriter& out, const LinkMapped& frame) { out.varint_value(have_mapped, frame.yes); }
+
+void write(SliceWriter& out, const LinkRelease& frame) { out.varint_value(released, frame.offset); }
+
 StatusOr<std::vector<LinkFrame>> decode_link(const grpc::ByteBuffer& message) {
   std::vector<grpc::Slice> slices;
   if (message.Valid() && !message.Dump(&slices).ok()) return unreadable();
@@ -239,6 +296,10 @@ StatusOr<std::vector<LinkFrame>> decode_link(const grpc::ByteBuffer& message) {
       case varint_field(cleanup): return read_number(in, frames, &LinkCleanup::step);
       case bytes_field(want): return read_frame<LinkWant>(in, frames, failure);
       case varint_field(unwant): return read_number(in, frames, &LinkUnwant::number);
+      case bytes_field(invitation): return read_frame<LinkInvite>(in, frames, failure);
+      case varint_field(brought): return read_number(in, frames, &LinkBrought::yes);
+      case varint_field(have_mapped): return read_number(in, frames, &LinkMapped::yes);
+      case varint_field(released): return read_number(in, frames, &LinkRelease::offset);
       default: return in.skip_value(tag);
     }
   });

@@ -118,6 +118,8 @@ TEST(Options, RefusesNumbersOutOfRange) {
       {"--grace: -0.1", [](NodeOptions& o) { o.grace = -0.1; }},
       {"--grace: nan", [](NodeOptions& o) { o.grace = std::numeric_limits<double>::quiet_NaN(); }},
       {"--grace: inf", [](NodeOptions& o) { o.grace = std::numeric_limits<double>::infinity(); }},
+      {"--metrics_secs: 0", [](NodeOptions& o) { o.metrics_secs = 0; }},
+      {"--metrics_secs: nan", [](NodeOptions& o) { o.metrics_secs = std::numeric_limits<double>::quiet_NaN(); }},
   };
   EXPECT_TRUE(check_numbers({}).ok());
   for (const auto& [why, change] : rows) {

@@ -3,6 +3,7 @@
 
 #include <troupe/messaging/caf_status.hpp>
 #include <troupe/messaging/link_codec.hpp>
+#include <troupe/messaging/shared_memory.hpp>
 
 #include <unordered_map>
 

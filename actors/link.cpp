@@ -2,6 +2,7 @@
 #include <troupe/actors/link.hpp>
 
 #include <fmt/format.h>
+#include <troupe/messaging/shared_memory.hpp>
 
 namespace troupe {
 

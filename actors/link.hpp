@@ -3,7 +3,6 @@
 
 #include <caf/all.hpp>
 #include <troupe/messaging/messages.hpp>
-#include <troupe/messaging/shared_memory.hpp>
 #include <troupe/messaging/stream.hpp>
 
 #include <atomic>
@@ -28,12 +27,6 @@ void listen(Stream& stream, Handle listener) {
   stream.on_closed = [listener](Status why) { caf::anon_send(listener, LinkClosed{std::move(why)}); };
 }
 
-/// A tensor in shared memory is no longer needed.
-struct PlaceFree {
-  std::uint64_t link = 0;  // whose memory it is
-  std::uint64_t offset = 0;
-};
-
 /// What went over a node's links so far, and what is held now. Any thread may read it.
 struct LinkCounters {
   std::atomic<std::int64_t> runs_sent{0}, runs_served{0};  // RunGraph by link
@@ -54,4 +47,3 @@ std::string to_json(const LinkCounters& counters);
 
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::LinkArrived)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::LinkClosed)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::PlaceFree)

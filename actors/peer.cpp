@@ -5,6 +5,7 @@
 #include <troupe/messaging/caf_status.hpp>
 #include <troupe/messaging/grpc_client.hpp>
 #include <troupe/messaging/link_codec.hpp>
+#include <troupe/messaging/shared_memory.hpp>
 
 #include <algorithm>
 #include <charconv>
@@ -70,7 +71,6 @@ struct PeerState {
   std::shared_ptr<SharedReader> memory;  // of the peer, where it is on this machine
   Descriptor invited_to;                 // where it is to bring it
   Invitation invitation;
-  std::uint64_t link = 0;  // counts links, so that news of an old one is not taken for the new one's
 
   bool linked() const { return outgoing->road == Road::link; }
 
@@ -117,7 +117,6 @@ struct PeerState {
     incarnations.clear();
     memory = nullptr;
     invited_to = Descriptor();
-    ++link;
     wants.clear();
     auto open = std::move(runs);
     runs.clear();
@@ -160,17 +159,18 @@ struct PeerState {
     write(stream->out(), LinkMapped{});
     stream->commit(Stream::When::now);
   }
-  void place_free(const PlaceFree& message) {
-    if (message.link != link || !linked()) return;
-    write(stream->out(), LinkRelease{message.offset});
-    stream->commit(Stream::When::along);
-  }
   /// The tensor where the peer has put it; released when nobody holds it any more.
   bool find_place(LinkPush& frame) {
     const void* data = memory ? memory->at(frame.place->offset, frame.place->bytes) : nullptr;
     if (data == nullptr) return false;
-    auto release = [memory = memory, back = caf::actor_cast<PeerActor>(self), link = link, offset = frame.place->offset] {
-      caf::anon_send(back, PlaceFree{link, offset});
+    // Whoever holds it last, on whatever thread: the peer hears of it while this link stands.
+    auto release = [memory = memory, link = std::weak_ptr<Stream>(stream), offset = frame.place->offset] {
+      const auto open = link.lock();
+      if (!open) return;
+      open->post([offset](Stream& to) {
+        write(to.out(), LinkRelease{offset});
+        to.commit(Stream::When::along);
+      });
     };
     auto& tensor = frame.value.tensor;
     tensor = Tensor(tensor.dtype(), tensor.shape(), borrow_buffer(data, frame.place->bytes, std::move(release)));
@@ -297,7 +297,6 @@ PeerActor::behavior_type peer(PeerActor::stateful_pointer<PeerState> self, Loop*
       [=](const PeerAnswers& message) { self->state.answers(message.asked); },
       [=](const LinkArrived& message) { self->state.arrived(*message.message); },
       [=](const LinkClosed& message) { self->state.closed(message.why); },
-      [=](const PlaceFree& message) { self->state.place_free(message); },
   };
 #undef FORWARD
 }

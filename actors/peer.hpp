@@ -25,7 +25,7 @@ struct PeerAnswers {
 };
 
 using PeerActor = Worker::extend<caf::replies_to<FetchTensor>::with<Parcel<RecvTensorResponse>>, caf::reacts_to<ForgetSession>,
-                                 caf::reacts_to<PeerAnswers>, caf::reacts_to<LinkArrived>, caf::reacts_to<LinkClosed>, caf::reacts_to<PlaceFree>>;
+                                 caf::reacts_to<PeerAnswers>, caf::reacts_to<LinkArrived>, caf::reacts_to<LinkClosed>>;
 
 /// The tasks that a task may fetch tensors from, by name.
 using Peers = std::unordered_map<std::string, PeerActor>;

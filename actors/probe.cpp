@@ -13,7 +13,7 @@ Status probe(const std::string& address, std::chrono::milliseconds patience) {
 }
 
 std::string road_to(const std::string& address, std::chrono::milliseconds patience) {
-  const auto report = blocking_call(dial(address), "/troupe.Node/Report", grpc::ByteBuffer(), patience, false);
+  const auto report = blocking_call(dial(address), "/troupe.Node/Report", serialize(wire::GetStatusRequest()), patience, false);
   if (report.status().code() == Code::kUnimplemented) return "a TensorFlow task: tensors are fetched one by one";
   if (!report.ok()) return "by which road is not known: " + text_of(report.status());
   std::vector<grpc::Slice> slices;

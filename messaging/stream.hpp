@@ -30,6 +30,10 @@ class Stream : public std::enable_shared_from_this<Stream> {
   /// Where to write whole frames; then commit.
   SliceWriter& out() { return out_; }
   void commit(When when);
+  /// From any thread: calls f on the loop.
+  void post(std::function<void(Stream&)> f) {
+    loop_.post([self = shared_from_this(), f = std::move(f)] { f(*self); });
+  }
   /// Ends it: at a server after what was written, with the status; at a client at once.
   virtual void close(const Status& why) = 0;
 

@@ -47,6 +47,9 @@ int compute_threads(const NodeOptions& options) {
   return options.compute_threads > 0 ? options.compute_threads : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
+/// How long a node that stops still answers calls, to say that it stops.
+constexpr std::chrono::milliseconds farewell{100};
+
 std::string with_port(const std::string& host, int port) {
   return host.find(':') == std::string::npos ? fmt::format("{}:{}", host, port) : fmt::format("[{}]:{}", host, port);
 }
@@ -133,6 +136,9 @@ struct Server::Company {
     const Status reason = unavailable("{} is shutting down.", task);
     caf::anon_send(gateway, Close{reason, false});
     loop->post_after(grace, [gateway = gateway, reason] { caf::anon_send(gateway, Close{reason, true}); });
+    // A call that comes while gRPC shuts down gets its CANCELLED, which no session takes for a restart: for a moment calls are still
+    // accepted and hear the reason from the gateway, so that whoever runs step after step knows.
+    std::this_thread::sleep_for(std::min<std::chrono::milliseconds>(grace, farewell));
     server->shutdown(grace + std::chrono::seconds(1));
     loop->stop();
     for (const auto& actor : actors) caf::anon_send_exit(actor, caf::exit_reason::user_shutdown);

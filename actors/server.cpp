@@ -48,6 +48,9 @@ int compute_threads(const NodeOptions& options) {
   return options.compute_threads > 0 ? options.compute_threads : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
+/// How long a node that stops still answers calls, to say that it stops.
+constexpr std::chrono::milliseconds farewell{100};
+
 std::string with_port(const std::string& host, int port) {
   return host.find(':') == std::string::npos ? fmt::format("{}:{}", host, port) : fmt::format("[{}]:{}", host, port);
 }
@@ -151,6 +154,9 @@ struct Server::Company {
     const Status reason = unavailable("{} is shutting down.", task);
     caf::anon_send(gateway, Close{reason, false});
     loop->post_after(grace, [gateway = gateway, reason] { caf::anon_send(gateway, Close{reason, true}); });
+    // A call that comes while gRPC shuts down gets its CANCELLED, which no session takes for a restart: for a moment calls are still
+    // accepted and hear the reason from the gateway, so that whoever runs step after step knows.
+    std::this_thread::sleep_for(std::min<std::chrono::milliseconds>(grace, farewell));
     server->shutdown(grace + std::chrono::seconds(1));
     loop->stop();
     if (metrics) metrics->finish();

@@ -62,10 +62,18 @@ def supervise(optimizer, step, chief):
                                logdir=None, save_model_secs=0, summary_op=None, **more)
 
 
+def farewell(workers):
+    """Ops for the end of synchronous training: a worker reports, and the chief, whose queue runner makes the updates, waits for all others."""
+    with tf.device("/job:ps/task:0"):
+        done = tf.FIFOQueue(workers, tf.int32, shapes=[[]], shared_name="done")
+        return done.enqueue(FLAGS.task_index), done.dequeue_many(workers - 1)
+
+
 def train(cluster, workers, target):
     tf.set_random_seed(FLAGS.seed)
     chief = FLAGS.task_index == 0
     images, labels, step, loss, accuracy, optimizer, train_op = build(cluster, workers)
+    report, all_others = farewell(workers)
     if FLAGS.sync_replicas and chief:
         runner, tokens = optimizer.get_chief_queue_runner(), optimizer.get_init_tokens_op()
     supervisor = supervise(optimizer, step, chief)
@@ -88,6 +96,8 @@ def train(cluster, workers, target):
     test_images, test_labels = digits.test_set()
     value, score = session.run([loss, accuracy], {images: test_images, labels: test_labels})
     print(f"validation loss {value:.6f}\naccuracy {score:.4f}", flush=True)
+    if FLAGS.sync_replicas:
+        session.run(all_others if chief else report)
 
 
 def main(_):

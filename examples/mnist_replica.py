@@ -74,8 +74,9 @@ def train(cluster, workers, target):
     chief = FLAGS.task_index == 0
     images, labels, step, loss, accuracy, optimizer, train_op = build(cluster, workers)
     report, all_others = farewell(workers)
-    if FLAGS.sync_replicas and chief:
-        runner, tokens = optimizer.get_chief_queue_runner(), optimizer.get_init_tokens_op()
+    if FLAGS.sync_replicas:
+        tokens = optimizer.get_init_tokens_op()
+        runner = optimizer.get_chief_queue_runner() if chief else None
     supervisor = supervise(optimizer, step, chief)
 
     print(f"worker {FLAGS.task_index}: {'initialising' if chief else 'waiting for the chief'}", flush=True)
@@ -97,6 +98,7 @@ def train(cluster, workers, target):
     value, score = session.run([loss, accuracy], {images: test_images, labels: test_labels})
     print(f"validation loss {value:.6f}\naccuracy {score:.4f}", flush=True)
     if FLAGS.sync_replicas:
+        session.run(tokens)  # another may wait for an update that too few are left for
         session.run(all_others if chief else report)
 
 

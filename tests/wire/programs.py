@@ -11,12 +11,12 @@ import runpy
 import sys
 import tempfile
 
-from conftest import WATCHDOG, free_ports, troupe_binary
+from conftest import FULL, WATCHDOG, free_ports, troupe_binary
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples"
 PACKAGE = ROOT / "config" / "python"
-PATIENCE = WATCHDOG * 4
+PATIENCE = WATCHDOG * (15 if FULL else 4)
 
 _context = None
 

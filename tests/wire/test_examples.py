@@ -99,6 +99,7 @@ def test_embeddings(clusters, optimizer):
     ("mnist_replica.py", by_hosts("--existing_servers", "--train_steps=3000", "--learning_rate=0.002"), 0.97),
     ("mnist_cnn.py", by_target("--train_steps=1200"), 0.985),
 ])
+@pytest.mark.timeout(3600)
 def test_accuracy_on_the_real_digits(clusters, program, arguments, least):
     ours, theirs = (on_all([cluster], program, arguments)[0] for cluster in clusters[:2])
     print(f"accuracy {ours.accuracy}, TensorFlow {theirs.accuracy}")

@@ -52,7 +52,7 @@ class Node:
         self.log = []
         self._reader = threading.Thread(target=self._read_log, daemon=True)
         self._reader.start()
-        self.target = None
+        self.target, self.told = None, False
 
     def _read_log(self):
         for line in self.process.stderr:
@@ -67,9 +67,14 @@ class Node:
         self.target = line
         return self
 
-    def stop(self, sig=signal.SIGTERM):
-        if self.process.poll() is None:
+    def tell(self, sig=signal.SIGTERM):
+        """Sends the first signal; a second one would end a node at once."""
+        if self.process.poll() is None and not self.told:
+            self.told = True
             self.process.send_signal(sig)
+
+    def stop(self, sig=signal.SIGTERM):
+        self.tell(sig)
         try:
             return self.process.wait(WATCHDOG)
         except subprocess.TimeoutExpired:
@@ -108,8 +113,7 @@ class Cluster:
 
     def stop(self):
         for node in self.nodes.values():
-            if node.process.poll() is None:
-                node.process.send_signal(signal.SIGTERM if "troupe" in node.command[0] else signal.SIGKILL)
+            node.tell(signal.SIGTERM if "troupe" in node.command[0] else signal.SIGKILL)
         return {name: node.stop() for name, node in self.nodes.items()}
 
 

@@ -20,7 +20,7 @@ class Rule:
     ulp: floats may differ by so many units in the last place.
     sums: by sums * eps * the same op of absolute inputs, the sum of the absolute terms.
     close: by close * eps * the largest absolute value of the output.
-    check: "shape" compares dtype and shape only; a function gets both arrays and returns what is wrong, or None.
+    check: "shape" compares dtype and shape only; "code" an error's code alone; a function gets both arrays and returns what is wrong, or None.
     """
 
     ulp: int = 4

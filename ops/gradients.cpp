@@ -38,6 +38,24 @@ bool is_differentiable(DType dtype) {
   }
 }
 
+/// Arguments, what acts on the world, and whatever these results come from.
+std::vector<bool> needed_for(const Graph& graph, const std::vector<Edge>& results) {
+  std::vector<bool> needed(graph.nodes().size(), false);
+  std::vector<int> open;
+  for (const Edge& e : results) open.push_back(e.node);
+  for (int i = 0; i < graph.size(); ++i)
+    if (graph.node(i).kind() == "_Arg" || (graph.node(i).op->is_stateful() && graph.node(i).kind() != "_Retval")) open.push_back(i);
+  while (!open.empty()) {
+    const auto at = static_cast<std::size_t>(open.back());
+    open.pop_back();
+    if (needed[at]) continue;
+    needed[at] = true;
+    for (const Edge& e : graph.nodes()[at].inputs) open.push_back(e.node);
+    for (int c : graph.nodes()[at].controls) open.push_back(c);
+  }
+  return needed;
+}
+
 class Backpropagation {
  public:
   explicit Backpropagation(Graph& graph) : builder_(graph) {}
@@ -79,11 +97,7 @@ class Backpropagation {
     for (int i = 0; i < outputs; ++i) any = any || gradients_.contains({at, i});
     if (!any || node.inputs.empty()) return absl::OkStatus();
     const Rule* rule = find_rule(node.kind());
-    if (!rule)
-      return not_found(
-          "No gradient defined for op: {}. Please see https://www.tensorflow.org/code/tensorflow/cc/gradients/README.md for instructions on how to "
-          "add C++ gradients.",
-          node.kind());
+    if (!rule) return not_found("No gradient defined for op: {}", node.kind());
     if (!*rule) return absl::OkStatus();
     for (int i = 0; i < outputs; ++i) {
       const auto found = gradients_.find({at, i});
@@ -147,12 +161,13 @@ StatusOr<Graph> differentiate(const Graph& body) {
   Graph graph = body;
   Backpropagation back(graph);
   TRY(back.run());
-  // The results of the function give way to those of its gradient.
+  // The results of the function give way to those of its gradient, which may not need all that led to them.
   wire::GraphDef def = graph.to_graph_def();
   wire::GraphDef kept;
   *kept.mutable_versions() = def.versions();
-  for (auto& node : *def.mutable_node())
-    if (node.op() != "_Retval") *kept.add_node() = std::move(node);
+  const std::vector<bool> needed = needed_for(graph, back.results());
+  for (int i = 0; i < graph.size(); ++i)
+    if (needed[static_cast<std::size_t>(i)]) *kept.add_node() = std::move(*def.mutable_node(i));
   for (std::size_t i = 0; i < back.results().size(); ++i) {
     const Edge& dx = back.results()[i];
     wire::NodeDef* node = kept.add_node();

@@ -51,7 +51,14 @@ def slice_gradient(t):
 
 each("StridedSliceGrad", slice_gradient)
 each("StridedSliceAssign", lambda t: [ref(t("T", 4, 5)), t.at("Index", [1, 0]), t.at("Index", [3, 5]), t.at("Index", [1, 2]), t("T", 2, 3)])
-each("ResourceStridedSliceAssign", lambda t: [var(t("T", 4, 5)), t.at("Index", [1, 0]), t.at("Index", [3, 5]), t.at("Index", [1, 2]), t("T", 2, 3)])
+
+
+def readable(inputs, dtype):
+    """Once they are read and written in place, TensorFlow cannot copy variables of quantised types any more."""
+    return (inputs, {"reread": False}) if dtype in QUANTIZED else inputs
+
+
+each("ResourceStridedSliceAssign", lambda t: readable([var(t("T", 4, 5)), *(t.at("Index", at) for at in ([1, 0], [3, 5], [1, 2])), t("T", 2, 3)], t["T"]))
 each("ConcatV2", lambda t: [[t("T", 2, 3), t("T", 2, 1), t("T", 2, 0)], t.at("Tidx", -1)])
 each("ConcatOffset", lambda t: [tensor(1), [t.at("shape_type", [2, 3]), t.at("shape_type", [2, 5])]])
 each("Pack", lambda t: [[t("T", 2, 3), t("T", 2, 3)]], axis=-1)
@@ -81,7 +88,7 @@ each("GatherV2", lambda t: [t("Tparams", 4, 3), t.at("Tindices", [[2, 0], [1, 3]
 each("GatherV2", lambda t: [t("Tparams", 4, 3), t.at("Tindices", []), t.at("Taxis", 1)])
 each("GatherNd", lambda t: [t("Tparams", 4, 3), t.at("Tindices", [[2, 0], [1, 2]])])
 each("GatherNd", lambda t: [t("Tparams", 4, 3), t.at("Tindices", [[2], [1]])])
-each("ResourceGather", lambda t: [var(t("dtype", 4, 3)), t.at("Tindices", [2, 0, 3])])
+each("ResourceGather", lambda t: readable([var(t("dtype", 4, 3)), t.at("Tindices", [2, 0, 3])], t["dtype"]))
 each("ResourceGatherNd", lambda t: [var(t("dtype", 4, 3)), t.at("Tindices", [[2, 0], [1, 2]])])
 SCATTERS = "ScatterAdd ScatterSub"
 each(SCATTERS, lambda t: [ref(t("T", 5, 2)), t.at("Tindices", [3, 0, 3]), t("T", 3, 2)])

@@ -239,7 +239,8 @@ Status Execution::steer(const PlanNode& p, std::span<Value> inputs, std::span<Va
       break;
     }
     case Flow::switch_n: {
-      if (inputs[1].tensor.dtype() != DType::i32 || inputs[1].tensor.size() != 1) return invalid("The output_index must be a scalar");
+      if (inputs[1].tensor.dtype() != DType::i32 || inputs[1].tensor.rank() != 0)
+        return invalid("The second input must be a scalar, but it has shape {}", inputs[1].tensor.shape());
       auto chosen = static_cast<std::size_t>(inputs[1].tensor.item<std::int32_t>());
       if (chosen >= outputs.size()) chosen = outputs.size() - 1;
       for (Value& v : outputs) v = Value::dead_one();

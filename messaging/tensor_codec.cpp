@@ -1,4 +1,5 @@
 // Tensors to and from TensorProto.
+#include <troupe/messaging/hash64.hpp>
 #include <troupe/messaging/tensor_codec.hpp>
 
 #include <google/protobuf/io/coded_stream.h>
@@ -229,7 +230,7 @@ void to_proto(const ResourceHandle& handle, wire::ResourceHandleProto* proto) {
   proto->set_device(handle.device);
   proto->set_container(handle.container);
   proto->set_name(handle.name);
-  proto->set_hash_code(handle.hash_code);
+  proto->set_hash_code(handle.hash_code != 0 || handle.type_name.empty() ? handle.hash_code : hash64(handle.type_name));
   proto->set_maybe_type_name(handle.type_name);
   for (const auto& [dtype, shape] : handle.dtypes_and_shapes) {
     auto* pair = proto->add_dtypes_and_shapes();

@@ -8,13 +8,14 @@ namespace troupe {
 namespace lowering {
 namespace {
 
-enum class Kind { plain, call, by_name, conditional, loop };
+enum class Kind { plain, call, by_name, conditional, loop, gradient };
 
 Kind kind_of(const Node& node, const LibraryPtr& library) {
   const std::string& op = node.kind();
   if (op == "PartitionedCall" || op == "StatefulPartitionedCall") return Kind::call;
   if (op == "If" || op == "StatelessIf" || op == "Case" || op == "StatelessCase") return Kind::conditional;
   if (op == "While" || op == "StatelessWhile") return Kind::loop;
+  if (op == "SymbolicGradient") return Kind::gradient;
   if (library && library->find(op) && !find_op(op)) return Kind::by_name;
   return Kind::plain;
 }
@@ -31,7 +32,7 @@ std::vector<std::string> functions_of(const Node& node, Kind kind) {
 }
 
 wire::NameAttrList callee_of(const Node& node, Kind kind) {
-  if (kind == Kind::call) return node.def.attr().at("f").func();
+  if (kind == Kind::call || kind == Kind::gradient) return node.def.attr().at("f").func();
   wire::NameAttrList f;
   f.set_name(node.kind());
   *f.mutable_attr() = node.def.attr();
@@ -58,13 +59,17 @@ Status make_run_time_call(Node& node) {
 
 Status lower_call(Editor& editor, int at, Kind kind) {
   const Node call = editor.node(at);
-  TRY_ASSIGN(const Body* body, editor.body_of(callee_of(call, kind), call.signature.inputs, call.signature.outputs));
+  wire::NameAttrList callee = callee_of(call, kind);
+  // A function may name another as its gradient.
+  const std::string* own = kind == Kind::gradient && editor.graph().library() ? editor.graph().library()->gradient_of(callee.name()) : nullptr;
+  if (own) callee.set_name(*own);
+  TRY_ASSIGN(const Body* body, editor.body_of(callee, call.signature.inputs, call.signature.outputs, kind == Kind::gradient && !own));
   Site site;
   site.prefix = call.name();
   site.where = call.def.device();
   site.arguments = call.inputs;
   site.steered = editor.steered(at);
-  site.lineage = std::make_shared<Lineage>(Lineage{callee_of(call, kind).name(), editor.lineage(at)});
+  site.lineage = std::make_shared<Lineage>(Lineage{callee.name(), editor.lineage(at)});
   if (!call.controls.empty() || site.steered) {
     std::vector<int> controls = call.controls;
     if (site.steered && !call.inputs.empty()) {

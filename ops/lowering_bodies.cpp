@@ -1,5 +1,7 @@
 // Function bodies: made once, put in wherever they are called.
 #include <troupe/ops/function_body.hpp>
+#include <troupe/ops/gradients.hpp>
+#include <troupe/ops/lowering.hpp>
 #include <troupe/ops/lowering_graph.hpp>
 
 #include <algorithm>
@@ -17,8 +19,22 @@ std::string key_of(const wire::NameAttrList& function) {
   return key;
 }
 
-StatusOr<Body> make_body(const wire::FunctionDef& function, const wire::NameAttrList& call, const LibraryPtr& library) {
+/// The body of a function, or of what its gradient is.
+StatusOr<Graph> make_graph(const wire::FunctionDef& function, const wire::NameAttrList& call, const LibraryPtr& library, bool gradient) {
   TRY_ASSIGN(Graph graph, instantiate(function, call.attr(), library));
+  if (!gradient) return graph;
+  // A function may ask for its own gradient.
+  thread_local int depth = 0;
+  if (depth > 32) return invalid("The gradient of function {} needs gradients that are nested too deeply", call.name());
+  ++depth;
+  const Status lowered = lower_functions(graph, Callers::passed_by);
+  --depth;
+  TRY(lowered);
+  return gradients::differentiate(graph);
+}
+
+StatusOr<Body> make_body(const wire::FunctionDef& function, const wire::NameAttrList& call, const LibraryPtr& library, bool gradient) {
+  TRY_ASSIGN(Graph graph, make_graph(function, call, library, gradient));
   Body body{std::move(graph), {}, {}, {}};
   body.steered = find_steered(body.graph);
   for (int i = 0; i < body.graph.size(); ++i) {
@@ -171,13 +187,14 @@ class Insertion {
 
 }  // namespace
 
-StatusOr<const Body*> Editor::body_of(const wire::NameAttrList& function, const std::vector<DType>& arguments, const std::vector<DType>& results) {
-  const std::string key = key_of(function);
+StatusOr<const Body*> Editor::body_of(const wire::NameAttrList& function, const std::vector<DType>& arguments, const std::vector<DType>& results,
+                                      bool gradient) {
+  const std::string key = (gradient ? "gradient|" : "") + key_of(function);
   auto found = bodies_.find(key);
   if (found == bodies_.end()) {
     const auto* definition = graph_.library() ? graph_.library()->find(function.name()) : nullptr;
     if (!definition) return not_found("Function {} is not defined.", function.name());
-    TRY_ASSIGN(Body made, make_body(*definition, function, graph_.library()));
+    TRY_ASSIGN(Body made, make_body(*definition, function, graph_.library(), gradient));
     found = bodies_.emplace(key, std::move(made)).first;
   }
   TRY(check_types(found->second, function.name(), arguments, results));

@@ -75,8 +75,9 @@ class Editor {
   /// Where a node that passes on this value is to be.
   Where where_for(const Edge& value, const Where& otherwise);
 
-  /// The body of a function, checked against the types that its caller has for it.
-  StatusOr<const Body*> body_of(const wire::NameAttrList& function, const std::vector<DType>& arguments, const std::vector<DType>& results);
+  /// The body of a function or of its gradient, checked against the types that its caller has for it.
+  StatusOr<const Body*> body_of(const wire::NameAttrList& function, const std::vector<DType>& arguments, const std::vector<DType>& results,
+                                bool gradient = false);
   StatusOr<Inlined> put_in(const Body& body, const Site& site);
 
   /// Ends a lowering: the node stands for the results from now on, and is over when these controls are.

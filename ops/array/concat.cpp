@@ -86,12 +86,14 @@ Status concat_offset(Call& call, Any axis, List shapes) {
 /// Every input is one row of the result.
 Status parallel_concat(Call& call, List values, const PartialShape& declared) {
   const auto known = declared.known();
-  if (!known) return invalid("ParallelConcat requires a fully known output shape, got {}", declared);
+  if (!known) return invalid("Shape {} is not fully defined", declared);
   Shape row = *known;
   if (row.rank() > 0) row.set_dim(0, 1);
-  for (int i = 0; i < values.size(); ++i)
-    if (values[i].shape() != row || row.rank() == 0 || known->dim(0) != values.size())
+  for (int i = 0; i < values.size(); ++i) {
+    if (values[i].shape() != row) return invalid("update shape doesn't match: {}", values[i].shape());
+    if (row.rank() == 0 || known->dim(0) != values.size())
       return invalid("Inconsistent input and output shapes: {} inputs of shape {} for {}", values.size(), values[i].shape(), *known);
+  }
   join(call, values, *known, 1);
   return absl::OkStatus();
 }

@@ -40,6 +40,7 @@ Status transpose(Call& call, const Tensor& x, const Tensor& perm) {
     call.set(0, x.reshaped(std::move(shape)));
     return absl::OkStatus();
   }
+  if (x.dtype() == DType::resource || x.dtype() == DType::variant) return unimplemented("Unsupported dtype on CPU: {}", static_cast<int>(x.dtype()));
   const Dims from = steps_of(x.shape()), to = steps_of(shape);
   Walk walk;
   for (std::size_t d = 0; d < order.size(); ++d) walk.add(shape.dim(static_cast<int>(d)), from[static_cast<std::size_t>(order[d])], to[d]);

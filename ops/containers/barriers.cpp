@@ -35,7 +35,14 @@ Status check_same(const Barrier& barrier, const Declaration& d) {
   if (barrier.types() != d.types)
     return invalid("Shared barrier '{}' has component types {} but requested component types were {}", d.exit.where.name, listed(barrier.types()),
                    listed(d.types));
-  if (barrier.shapes() != d.shapes) return invalid("Shared barrier '{}' has other component shapes than requested", d.exit.where.name);
+  const auto shown = [](const std::vector<PartialShape>& shapes) {
+    std::string text;
+    for (const PartialShape& shape : shapes) text += fmt::format("{}{}", text.empty() ? "" : ", ", shape);
+    return text;
+  };
+  if (barrier.shapes() != d.shapes)
+    return invalid("Shared barrier '{}' has component shapes [{}] but requested component shapes were [{}]", d.exit.where.name,
+                   shown(barrier.shapes()), shown(d.shapes));
   return absl::OkStatus();
 }
 
@@ -49,9 +56,6 @@ void insert_many(Step& step, Barrier& barrier, const Tensor& keys, const Tensor&
   if (keys.rank() != 1) return done(invalid("Keys must be a vector, but received shape {}", keys.shape()));
   if (values.rank() == 0) return done(invalid("Values must be at least a vector, but received shape {}", values.shape()));
   if (values.dim(0) != keys.size()) return done(invalid("Keys and values must have the same size {} vs. {}", keys.size(), values.dim(0)));
-  const Shape row(values.shape().dims().subspan(1));
-  if (!barrier.shapes()[at].compatible_with(row))
-    return done(invalid("Shape mismatch in tuple component {}. Expected {}, got {}", component, barrier.shapes()[at], row));
   barrier.insert_many(step, keys, at, values, std::move(done));
 }
 

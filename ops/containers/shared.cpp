@@ -12,11 +12,11 @@ std::string listed(const std::vector<DType>& types) {
 
 }  // namespace
 
-StatusOr<std::pair<std::string, std::string>> name_by_reference(Call& call, int input) {
+StatusOr<std::pair<std::string, std::string>> name_by_reference(Call& call, int input, const char* complaint) {
   const Value& value = call.input_value(input);
   const Tensor& names = value.ref ? value.ref->snapshot() : value.tensor;
   if (names.dtype() != DType::string) return detail::wrong_dtype(call, input, DType::string);
-  if (names.size() != 2) return invalid("Resource handle must have 2 elements, but had shape: {}", names.shape());
+  if (names.size() != 2) return invalid("{}, but had shape: {}", complaint ? complaint : "Resource handle must have 2 elements", names.shape());
   return std::pair{names.data<std::string>()[0], names.data<std::string>()[1]};
 }
 

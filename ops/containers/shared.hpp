@@ -10,10 +10,16 @@
 
 namespace troupe {
 
-/// The container and name that a reference edge's two strings say.
-StatusOr<std::pair<std::string, std::string>> name_by_reference(Call& call, int input);
+/// The container and name that a reference edge's two strings say; the complaint is what to say of others, before their shape.
+StatusOr<std::pair<std::string, std::string>> name_by_reference(Call& call, int input, const char* complaint = nullptr);
 /// A reference to these two strings.
 std::shared_ptr<Variable> reference_to(const std::string& container, const std::string& name);
+
+/// Whether older graphs name resources of a class within their step, and what is said of a handle that is no such name: specialise.
+template <class R>
+struct named_in_step {
+  static constexpr const char* complaint = nullptr;
+};
 
 /// The resource that an input stands for.
 template <class R>
@@ -23,8 +29,9 @@ StatusOr<std::shared_ptr<R>> find_shared(Call& call, int input) {
     if (call.in(input).size() < 1) return detail::wrong_dtype(call, input, DType::resource);
     return store.find<R>(call.in(input).template item<ResourceHandle>());
   }
-  TRY_ASSIGN(const auto name, name_by_reference(call, input));
-  return store.find<R>(name.first, name.second);
+  TRY_ASSIGN(const auto name, name_by_reference(call, input, named_in_step<R>::complaint));
+  if constexpr (named_in_step<R>::complaint) return store.find<R>(call.step().container(), name.first + name.second);
+  else return store.find<R>(name.first, name.second);
 }
 
 /// A parameter: a resource of class R that exists, whatever kind of edge it comes through.

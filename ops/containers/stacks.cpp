@@ -6,6 +6,12 @@
 #include <atomic>
 
 namespace troupe {
+
+template <>
+struct named_in_step<Stack> {
+  static constexpr const char* complaint = "Stack handle must have two elements";
+};
+
 namespace {
 
 struct Declaration {
@@ -31,8 +37,8 @@ struct Declaration {
 void add_stacks(Registry& ops) {
   ops.add("Stack", [](Call& call, Step& step, State<Declaration> d) {
     auto stack = d->open(-1);
-    step.resources->put(step.container(), stack->name(), resource_type<Stack>::name, stack);
-    call.output_value(0).ref = reference_to(step.container(), stack->name());
+    step.resources->put(step.container(), "_stacks" + stack->name(), resource_type<Stack>::name, stack);
+    call.output_value(0).ref = reference_to("_stacks", stack->name());
   });
   ops.add("StackV2", [](Call& call, Step& step, In<std::int32_t> most, State<Declaration> d) -> Status {
     if (most.dims() != 0) return invalid("Stack size must be a scalar, but had shape: {}", most.shape());

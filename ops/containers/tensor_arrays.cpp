@@ -36,8 +36,9 @@ void give(Call& call, Step& step, const std::shared_ptr<TensorArray>& array) {
     call.set(0, Tensor::scalar<ResourceHandle>(std::move(handle)));
     return;
   }
-  step.resources->put(step.container(), array->name(), resource_type<TensorArray>::name, array);
-  auto reference = reference_to(step.container(), array->name());
+  const std::string prefix = op.starts_with("TensorArrayGrad") ? "_tensor_array_grads" : "_tensor_arrays";
+  step.resources->put(step.container(), prefix + array->name(), resource_type<TensorArray>::name, array);
+  auto reference = reference_to(prefix, array->name());
   if (op.ends_with("V2")) call.set(0, reference->snapshot());
   else call.output_value(0).ref = std::move(reference);
 }

@@ -54,6 +54,7 @@ Status add_n(Call& call, const List& inputs) {
 }
 
 Status conjugate(Call& call, const Tensor& x) {
+  if (x.rank() != 0) return invalid("Non-scalar variants are not supported.");
   Tensor out(DType::variant, x.shape());
   for (std::int64_t i = 0; i < x.size(); ++i) {
     const Variant& one = x.data<Variant>()[i];

@@ -77,8 +77,22 @@ Status parse_tensor(Call& call, const In<std::string>& x, DType dtype) {
   return absl::OkStatus();
 }
 
+/// The lengths of handles, then the handles. TensorFlow fills one message for all of them, in which dtypes and shapes add up.
+std::string handles_in_bytes(const Tensor& x) {
+  wire::ResourceHandleProto proto;
+  std::string bytes, lengths;
+  for (const ResourceHandle& handle : x.values<ResourceHandle>()) {
+    to_proto(handle, &proto);
+    const std::string one = proto.SerializeAsString();
+    std::uint64_t length = one.size();
+    for (; length >= 0x80; length >>= 7) lengths.push_back(static_cast<char>(length | 0x80));
+    lengths.push_back(static_cast<char>(length));
+    bytes += one;
+  }
+  return lengths + bytes;
+}
+
 Status serialize_tensor(Call& call, const Tensor& x) {
-  if (x.dtype() == DType::variant) return unimplemented("SerializeTensor of a variant is not supported");
   wire::TensorProto proto;
   if (x.dtype() == DType::string) {
     proto.set_dtype(wire::DT_STRING);
@@ -86,6 +100,7 @@ Status serialize_tensor(Call& call, const Tensor& x) {
     for (const std::string& text : x.values<std::string>()) proto.add_string_val(text);
   } else {
     to_proto(x, &proto);
+    if (x.dtype() == DType::resource && x.size() > 0) proto.set_tensor_content(handles_in_bytes(x));
   }
   // Present even when empty, as a scalar's shape is.
   proto.mutable_tensor_shape();

@@ -30,6 +30,7 @@ def kernel_text(text):
     text = re.sub(r"^(\{\{function_node [^}]*\}\} ?)+", "", text)
     text = re.sub(r"\{\{node [^}]*\}\}", "{{node}}", text)
     text = re.sub(r"/job:\w+/replica:\d+/task:\d+(/device:CPU:\d+)?", "<device>", text)
+    text = re.sub(r"__per_step_\d+", "__per_step", text)
     # What is fed has another name in process than on a server.
     text = re.sub(r"\b_arg_(\S+)_\d+_\d+(?= )", r"_recv_\1_0", text)
     text = re.sub(r"with these attrs: \[(.*)\]", lambda m: f"with these attrs: {sorted(m[1].split(', '))}", text)
@@ -45,7 +46,7 @@ def _kernels_of_processors(text):
 def difference(reference, ours, rule, magnitude=None):
     """None when two outcomes of a step agree, otherwise what is wrong. An outcome is a list of arrays or a Refusal."""
     if isinstance(reference, Refusal) or isinstance(ours, Refusal):
-        return _refusals(reference, ours)
+        return _refusals(reference, ours, rule)
     if len(reference) != len(ours):
         return f"{len(ours)} outputs instead of {len(reference)}"
     for k, (r, o) in enumerate(zip(reference, ours)):
@@ -55,13 +56,15 @@ def difference(reference, ours, rule, magnitude=None):
     return None
 
 
-def _refusals(reference, ours):
+def _refusals(reference, ours, rule):
     if not isinstance(reference, Refusal):
         return f"{ours}\n    instead of {show(reference)}"
     if not isinstance(ours, Refusal):
         return f"{show(ours)}\n    instead of {reference}"
     if reference.code != ours.code:
         return f"{ours}\n    instead of {reference}"
+    if rule.check == "code":
+        return None
     # A kernel alone cannot know the words of the checks that run on whole graphs.
     if reference.by_graph and not ours.by_graph:
         return None

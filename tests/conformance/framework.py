@@ -20,7 +20,7 @@ class Rule:
     ulp: floats may differ by so many units in the last place.
     sums: by sums * eps * the same op of absolute inputs, the sum of the absolute terms.
     close: by close * eps * the largest absolute value of the output.
-    check: "shape" compares dtype and shape only; a function gets both arrays and returns what is wrong, or None.
+    check: "shape" compares dtype and shape only; "code" an error's code alone; a function gets both arrays and returns what is wrong, or None.
     """
 
     ulp: int = 4
@@ -73,6 +73,7 @@ class Case:
     known_shapes: bool = False
     producer: int = tf.version.GRAPH_DEF_VERSION  # the version of the graph: older ones may have ops that were removed since
     fetch: tuple | None = None  # which outputs are compared; None: all
+    reread: bool = True  # whether variables are read in the end
     inputs: list | None = None
     attrs: dict | None = None
     build: Callable | None = None
@@ -128,15 +129,15 @@ def _rule(ulp, sums, close, check):
     return Rule(4 if ulp is None else ulp, sums, close, check)
 
 
-def case(op, inputs=(), *, ulp=None, sums=None, close=None, check="values", alone=False, known_shapes=False, fetch=None, **attrs):
+def case(op, inputs=(), *, ulp=None, sums=None, close=None, check="values", alone=False, known_shapes=False, fetch=None, reread=True, **attrs):
     """One op with inputs in the order of its definition; an argument that is a list is a list.
 
     Types and lengths of lists are derived from the inputs; attributes given here win. TensorFlow does not know the shapes
     of inputs before it runs, so that kernels see what is wrong with them, unless known_shapes says so. `fetch` numbers the
-    outputs that are compared, where TensorFlow leaves others unset.
+    outputs that are compared, where TensorFlow leaves others unset. `reread=False` leaves out the variables' values afterwards.
     """
     inputs = list(inputs)
-    new = Case(f"{_module}_{next(_numbers)}", (op,), _rule(ulp, sums, close, check), alone, known_shapes, fetch=fetch)
+    new = Case(f"{_module}_{next(_numbers)}", (op,), _rule(ulp, sums, close, check), alone, known_shapes, fetch=fetch, reread=reread)
     new.inputs, new.attrs = inputs, attrs
     ALL.append(new)
     return new
@@ -391,7 +392,7 @@ def build_raw(new):
     handles = [i for i in itertools.chain(*_groups(op_def, new.inputs)) if isinstance(i, values_module.Handles)]
     fetches = _fetches(built, node, op_def, handles)
     built.steps.append(fetches if new.fetch is None else [fetches[k] for k in new.fetch])
-    if states:
+    if states and new.reread:
         built.steps.append([f for name, item in states for f in _state_fetches(built, name, item)])
     return built
 

@@ -119,6 +119,8 @@ case("SpaceToBatchND", [f32(1, 0, 4, 1), ints([2, 2]), ints([[0, 2], [0, 0]])])
 case("SpaceToBatch", [f32(0, 4, 4, 1), ints([[0, 0], [0, 0]])], block_size=2)
 case("BatchToSpace", [f32(0, 4, 4, 1), ints([[0, 0], [0, 0]])], block_size=2)
 case("BatchToSpaceND", [f32(4, 2, 2, 1), ints([2, 2]), ints([[2, 2], [0, 0]])])
+case("BatchToSpaceND", [f32(4, 2, 2, 0), ints([2, 2]), ints([[0, 0], [0, 0]])])
+case("BatchToSpaceND", [f32(4, 0, 2, 1), ints([2, 2]), ints([[0, 0], [0, 0]])])
 case("SpaceToBatchND", [f32(1, 3, 3), ints([5]), ints([[3, 4]])])
 for block, paddings in (([2, 3], [[0, 0], [0, 0]]), ([2, 0], [[0, 0], [0, 0]]), ([2, 2], [[0, -1], [0, 0]]), ([2, 2], [[0, 0]]), ([[2, 2]], [[0, 0], [0, 0]]), ([2, 2, 2, 2], [[0, 0]] * 4)):
     refuse("SpaceToBatchND", [f32(1, 4, 4, 1), ints(block), ints(paddings)])

@@ -155,3 +155,6 @@ refuse("SplitV", [f32(), ints([1, 3]), ints(0)], num_split=2)
 for dtype in for_dtypes("ParallelConcat"):
     case("ParallelConcat", [[values(dtype, 1, 3), values(dtype, 1, 3)]], shape=[2, 3])
 case("ParallelConcat", [[f32(1, 0), f32(1, 0)]], shape=[2, 0])
+refuse("ParallelConcat", [[f32(2, 3), f32(1, 3)]], shape=[2, 3])
+refuse("ParallelConcat", [[f32(1, 3), f32(1, 3)]], shape=[None, 3])
+exempt("GuaranteeConst", "refusal", why="hands on what it gets")

@@ -12,7 +12,7 @@ import tensorflow as tf
 raw = tf.raw_ops
 
 
-REMOVED = ("IdentityReader", "TextLineReader", "TFRecordReader", "FixedLengthRecordReader")  # clients of today cannot make them
+OLD = 25  # the last version of graphs with readers by reference
 RECORDS = b"".join(record(b"x" * n) for n in (0, 10, 300, 1))
 LETTERS = bytes(range(65, 65 + 23))
 FILES = {
@@ -70,10 +70,7 @@ for version in ("", "V2"):
                                ("TextLineReader", ["lines", "none", "empty", "ends"], {}), ("TFRecordReader", ["records", "empty", "none", "records"], {}),
                                ("FixedLengthRecordReader", ["letters", "none", "letters"], {"record_bytes": 4})):
 
-        if kind + version in REMOVED:
-            continue
-
-        @graph(kind + version, *OPS)
+        @graph(kind + version, *OPS, **({} if version else {"producer": OLD}))
         def whole_life(kind=kind, version=version, files=files, attrs=attrs):
             life = Life(kind, files, version, **attrs)
             up_to_3 = life.up_to(3)
@@ -83,10 +80,7 @@ for version in ("", "V2"):
 
     for kind, attrs in (("WholeFileReader", {}), ("IdentityReader", {}), ("TextLineReader", {}), ("TFRecordReader", {})):
 
-        if kind + version in REMOVED:
-            continue
-
-        @graph(f"ReaderRestoreState{version}", f"ReaderSerializeState{version}", kind + version)
+        @graph(f"ReaderRestoreState{version}", f"ReaderSerializeState{version}", kind + version, **({} if version else {"producer": OLD}))
         def restored(kind=kind, version=version, attrs=attrs):
             life = Life(kind, ["ends", "lines"], version, **attrs)
             states = (b"\x08\x02\x10\x02\x18\x05", b"\x08\x02\x10\x05", b"junk\xff\"\n", b"\x08\x03\x10\x02\x18\x05\"\x02w1", b"\x08" + b"\xff" * 9 + b"\x01", b"", b"\x08",
@@ -104,6 +98,18 @@ for kind, count in (("IdentityReader", 1), ("IdentityReader", 3), ("WholeFileRea
         life = Life(kind, ["ends", "lines", "returns"])
         state = b"\x08\x07\x10\x07\x18\x07\"\x03abc"
         return steps(life.put, *[life.read] * count, life.save, life.reset, life.save, life.restore(state), life.save, life.counts, life.put, life.read, life.save)
+
+
+for version in ("", "V2"):
+    for kind, name, attrs in (("WholeFileReader", "ends", {}), ("IdentityReader", "ends", {}), ("TextLineReader", "lines", {}), ("TFRecordReader", "records", {}),
+                              ("FixedLengthRecordReader", "letters", {"record_bytes": 4})):
+        for count in (1, 2, 3):
+            used = [op + version for op in ("ReaderRead", "ReaderNumRecordsProduced", "ReaderNumWorkUnitsCompleted", "ReaderReset")]
+
+            @graph(kind + version, *used, **({} if version else {"producer": OLD}))
+            def read_well(kind=kind, version=version, name=name, attrs=attrs, count=count):
+                life = Life(kind, [name] * count, version, **attrs)
+                return steps(life.counts, life.put, *[life.read] * count, life.counts, life.reset, life.counts)
 
 
 for files in (["lines"], ["ends"], ["returns"], ["return"], ["empty", "empty", "ends"], ["long"]):
@@ -169,7 +175,7 @@ def wrong_uses():
                  raw.ReaderReadUpToV2(reader_handle=reader, queue_handle=names, num_records=feed([1], "int64")))
 
 
-for op in ("WholeFileReader", "WholeFileReaderV2", "IdentityReaderV2", "TextLineReaderV2", "TFRecordReaderV2", "FixedLengthRecordReaderV2"):
+for op in ("WholeFileReader", "WholeFileReaderV2", "IdentityReaderV2", "TextLineReaderV2", "TFRecordReaderV2", "FixedLengthRecordReaderV2", "ReaderNumWorkUnitsCompletedV2"):
     exempt(op, "empty", why="it has no inputs")
 for op in ("WholeFileReader", "WholeFileReaderV2", "IdentityReaderV2", "TFRecordReaderV2"):
     exempt(op, "refusal", why="it takes anything")

@@ -182,6 +182,7 @@ def composed(kind, parts):
             return [*components, tf.shape(encoded)]
 
 
+exempt("CompositeTensorVariantFromComponents", "refusal", why="takes all components, and whatever describes them")
 for kind, parts in ((3, [f32(3), i(0, 1, 3)]), (1, [AT, strings(3), SHAPE]), (2, [f32(0)]), (13, [boolean(2, 2), c64(3), f32()])):
     composed(kind, parts)
 refused_by("CompositeTensorVariantFromComponents", lambda: tf.shape(tf.raw_ops.CompositeTensorVariantFromComponents(components=[feed(f32(2))], metadata=b"\xff")))

@@ -3,6 +3,7 @@
 import tensorflow as tf
 
 from framework import *
+from handles import given, kind_of, seen
 from definitions import for_dtypes
 from values import *
 
@@ -22,7 +23,7 @@ def none(columns):
 
 # Serialized.
 for dtype in for_dtypes("SerializeManySparse"):
-    if dtype not in ("resource", "variant"):
+    if dtype not in UNFEEDABLE:
         case("SerializeManySparse", [DEEP, values(dtype, 5), DEEP_SHAPE], out_type="string")
         case("SerializeSparse", [DEEP, values(dtype, 5), DEEP_SHAPE], out_type="string")
 case("SerializeSparse", [none(2), f32(0), SHAPE], out_type="string")
@@ -106,6 +107,37 @@ refuse("DeserializeManySparse", [strings(0, 3)], dtype="float")
 refuse("DeserializeManySparse", [strings(2, 2)], dtype="float")
 
 
+# Of every type, handles too.
+for dtype in for_dtypes("SerializeManySparse"):
+    for out_type in ("string", "variant"):
+        # Handles in bytes are other handles.
+        if dtype in UNFEEDABLE and out_type == "string":
+            continue
+
+        @graph("SerializeManySparse", "DeserializeSparse", together=True)
+        def of_every_type(dtype=dtype, out_type=out_type):
+            many = tf.raw_ops.SerializeManySparse(sparse_indices=feed(AT), sparse_values=given(dtype, 3), sparse_shape=feed(SHAPE), out_type=kind_of(out_type))
+            at, what, shape = tf.raw_ops.DeserializeSparse(serialized_sparse=many, dtype=kind_of(dtype))
+            return [at, *seen(what), shape]
+
+        if out_type == "string":
+
+            @graph("DeserializeManySparse", together=True)
+            def many_of_every_type(dtype=dtype):
+                many = tf.raw_ops.SerializeManySparse(sparse_indices=feed(AT), sparse_values=given(dtype, 3), sparse_shape=feed(SHAPE))
+                return list(tf.raw_ops.DeserializeManySparse(serialized_sparse=many, dtype=kind_of(dtype)))
+
+
+for dtype in for_dtypes("AddManySparseToTensorsMap"):
+
+    @graph("AddManySparseToTensorsMap", "TakeManySparseFromTensorsMap", together=True)
+    def kept_of_every_type(dtype=dtype):
+        name = f"every_type_{dtype}"
+        many = tf.raw_ops.AddManySparseToTensorsMap(sparse_indices=feed(AT), sparse_values=given(dtype, 3), sparse_shape=feed(SHAPE), shared_name=name)
+        at, what, shape = tf.raw_ops.TakeManySparseFromTensorsMap(sparse_handles=many, dtype=kind_of(dtype), shared_name=name)
+        return [at, *seen(what), shape]
+
+
 # Maps.
 def mapped(dtype, number, at=DEEP, shape=DEEP_SHAPE):
     kind, what, name = tf.as_dtype(number_of(dtype)), values(dtype, at.shape[0]), f"kept_{number}"
@@ -158,9 +190,9 @@ for number, (handles, dtype) in enumerate((
     refuse_taken(handles, dtype, number)
 
 
-for given in ([i(1), f32(1), SHAPE], [AT, f32(3, 1), SHAPE], [AT, f32(3), tensor(2, "int64")], [AT, f32(2), SHAPE], [AT, f32(3), i(2, 3, 4)], [AT, f32(3), i(-2, 3)]):
-    refuse("AddSparseToTensorsMap", given)
-    refuse("AddManySparseToTensorsMap", given)
+for inputs in ([i(1), f32(1), SHAPE], [AT, f32(3, 1), SHAPE], [AT, f32(3), tensor(2, "int64")], [AT, f32(2), SHAPE], [AT, f32(3), i(2, 3, 4)], [AT, f32(3), i(-2, 3)]):
+    refuse("AddSparseToTensorsMap", inputs)
+    refuse("AddManySparseToTensorsMap", inputs)
 refuse("AddManySparseToTensorsMap", [tensor([[0], [1]], "int64"), f32(2), i(2)])
 refuse("AddManySparseToTensorsMap", [AT, f32(3), i(1, 3)])
 

@@ -18,8 +18,6 @@ def read(h, dtype=tf.float32):
 
 
 for dtype in for_dtypes("Assign"):
-    if dtype in ("resource", "variant") or dtype in QUANTIZED:
-        continue
     case("Assign", [ref(values(dtype, 2, 3)), values(dtype, 2, 3)])
     case("Assign", [ref(dtype=dtype, shape=(3,)), values(dtype, 3)])
 case("Assign", [ref(dtype="float", shape=(0, 2)), f32(0, 2)])
@@ -56,8 +54,6 @@ for op in ("AssignAddVariableOp", "AssignSubVariableOp"):
     refuse(op, [var(dtype="float", shape=(2,)), f32(2)])
 
 for dtype in for_dtypes("AssignVariableOp", "dtype"):
-    if dtype in ("resource", "variant", "float8_e5m2", "float8_e4m3fn", "int4", "uint4") or dtype in QUANTIZED:
-        continue
     case("AssignVariableOp", [var(values(dtype, 2, 3)), values(dtype, 2, 3)])
     case("AssignVariableOp", [var(dtype=dtype, shape=(3,)), values(dtype, 3)])
     case("ReadVariableOp", [var(values(dtype, 2, 3))], dtype=dtype)
@@ -67,7 +63,8 @@ case("AssignVariableOp", [var(f32(2)), f32(2)], validate_shape=True)
 refuse("AssignVariableOp", [var(f32(2)), f32(3)], validate_shape=True)
 refuse("ReadVariableOp", [var(dtype="float", shape=(2,))], dtype="float")
 refuse("DisableCopyOnRead", [var(dtype="float", shape=(2,))])
-case("DisableCopyOnRead", [var(f32(2))])
+for array in (f32(2), i64(), strings(0)):
+    case("DisableCopyOnRead", [var(array)])
 exempt("DisableCopyOnRead", "empty", why="has no data")
 
 for dtype in ("float", "int32", "string", "bool"):
@@ -87,8 +84,9 @@ for out_type in ("int32", "int64"):
     refuse("VariableShape", [var(dtype="float", shape=(2,))], out_type=out_type)
 
 for dtype in ("int32", "int64"):
-    case("CountUpTo", [ref(tensor(3, dtype))], limit=4)
-    case("ResourceCountUpTo", [var(tensor(3, dtype))], limit=4, T=dtype)
+    for start in (3, -7):
+        case("CountUpTo", [ref(tensor(start, dtype))], limit=4)
+        case("ResourceCountUpTo", [var(tensor(start, dtype))], limit=4, T=dtype)
     refuse("CountUpTo", [ref(tensor(4, dtype))], limit=4)
     refuse("ResourceCountUpTo", [var(tensor(4, dtype))], limit=4, T=dtype)
     refuse("CountUpTo", [ref(tensor([1, 2], dtype))], limit=4)
@@ -139,6 +137,12 @@ def empty_variables():
     return steps([raw.Assign(ref=v, value=feed(f32(0, 2))) for v in (a, b)], [a, b])
 
 
+@graph("Variable", "VariableV2")
+def variables_of_strings():
+    a, b = (op(shape=[3], dtype=tf.string) for op in (raw.Variable, raw.VariableV2))
+    return steps([raw.Assign(ref=v, value=feed(strings(3))) for v in (a, b)], [a, b])
+
+
 @graph("Variable")
 def uninitialized_old_variable():
     return raw.Identity(input=raw.Variable(shape=[2], dtype=tf.float32))
@@ -154,6 +158,18 @@ def temporary():
 def empty_temporary():
     t = raw.TemporaryVariable(shape=[0, 3], dtype=tf.string, var_name="nothing")
     return raw.DestroyTemporaryVariable(ref=raw.Assign(ref=t, value=feed(strings(0, 3))), var_name="nothing")
+
+
+@graph("TemporaryVariable", "DestroyTemporaryVariable")
+def scalar_temporary():
+    t = raw.TemporaryVariable(shape=[], dtype=tf.int64, var_name="scalar")
+    return raw.DestroyTemporaryVariable(ref=raw.Assign(ref=t, value=feed(7, "int64")), var_name="scalar")
+
+
+@graph("DestroyTemporaryVariable")
+def destroyed_under_another_name():
+    t = raw.TemporaryVariable(shape=[2], dtype=tf.float32, var_name="one_name")
+    return raw.DestroyTemporaryVariable(ref=raw.Assign(ref=t, value=feed([1.0, 2.0])), var_name="another_name")
 
 
 @graph("TemporaryVariable")
@@ -172,6 +188,15 @@ def destroyed():
 def destroyed_in_missing_container():
     h = handle("state_nowhere", container="state_nowhere")
     return steps(raw.DestroyResourceOp(resource=h), raw.DestroyResourceOp(resource=h, ignore_lookup_error=False), read(h))
+
+
+for array in (f32(2), i32(), strings(0)):
+
+    @graph("DestroyResourceOp", "VarIsInitializedOp")
+    def made_and_destroyed(array=array):
+        h = handle(f"state_short_{array.ndim}_{array.size}", tf.as_dtype(dtype_of_array(array)))
+        known = raw.VarIsInitializedOp(resource=h)
+        return steps(known, raw.AssignVariableOp(resource=h, value=feed(array)), known, raw.DestroyResourceOp(resource=h), known)
 
 
 exempt("DestroyResourceOp", "empty", why="has no data")

@@ -115,6 +115,10 @@ refuse("StaticRegexFullMatch", [text("a")], pattern="[a")
 
 # Names of files.
 case("ShardedFilename", [text("/tmp/a"), tensor(3, "int32"), tensor(100000, "int32")])
+case("ShardedFilename", [text(""), tensor(0, "int32"), tensor(1, "int32")])
+case("ShardedFilename", [text("b"), tensor(-1, "int32"), tensor(5, "int32")])
+case("ShardedFilespec", [text(""), tensor(0, "int32")])
+case("ShardedFilespec", [text("b"), tensor(1234567, "int32")])
 refuse("ShardedFilename", [text(["a"]), tensor(3, "int32"), tensor(10, "int32")])
 refuse("ShardedFilename", [text("a"), tensor([3], "int32"), tensor(10, "int32")])
 refuse("ShardedFilename", [text("a"), tensor(3, "int32"), tensor([10], "int32")])
@@ -177,6 +181,8 @@ for pad in (False, True):
     case("EncodeBase64", [text([*HASHED, b"\xff\xfe?>"])], pad=pad)
     case("EncodeBase64", [strings(0)], pad=pad)
 exempt("EncodeBase64", "refusal", why="takes any string")
+case("DecodeBase64", [text("YWJjZGVm")])
+case("DecodeBase64", [text([["AAAA", "____"]])])
 case("DecodeBase64", [text(["", "YQ", "YWI", "YWJj", "YQ==", "w7_Dvj8-", "-_==", "YR", "YWJ="])])
 case("DecodeBase64", [strings(0)])
 for bad in ("Y", "YQ=", "Y!", "Y=Q=", "YQ===", "Y Q", "+/", "YQ==YQ==", "YWJjY", "===="):

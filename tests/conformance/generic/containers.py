@@ -104,6 +104,26 @@ for dtype in for_dtypes("TensorArrayWriteV3", "T"):
     array_of(dtype)
 
 
+def array_without_elements(dtype):
+    """Of types that can be taken out of arrays, but not put into them."""
+
+    @graph("TensorArrayGatherV3", "TensorArrayConcatV3")
+    def no_elements():
+        handle, flow = raw.TensorArrayV3(size=0, dtype=kind_of(dtype), element_shape=[1, 2])
+        none = raw.TensorArrayGatherV3(handle=handle, indices=feed([], "int32"), flow_in=flow, dtype=kind_of(dtype), element_shape=[1, 2])
+        return [none, *raw.TensorArrayConcatV3(handle=handle, flow_in=flow, dtype=kind_of(dtype), element_shape_except0=[2])]
+
+    @graph("TensorArrayConcatV2", producer=25)
+    def no_elements_of_the_second_version():
+        handle = raw.TensorArrayV2(size=0, dtype=kind_of(dtype), tensor_array_name=f"none_{dtype}")
+        return list(raw.TensorArrayConcatV2(handle=handle, flow_in=0.0, dtype=kind_of(dtype), element_shape_except0=[2]))
+
+
+for dtype in for_dtypes("TensorArrayConcatV3", "dtype"):
+    if dtype not in for_dtypes("TensorArrayWriteV3", "T"):
+        array_without_elements(dtype)
+
+
 def table_of(keys, held):
     key_type, value_type = kind_of(keys), kind_of(held)
 

@@ -2,7 +2,7 @@
 
 from framework import ref, refuse, var
 from recipes import each
-from values import QUANTIZED, f32, i32, i64, tensor
+from values import QUANTIZED, UNFEEDABLE, f32, i32, i64, tensor
 
 
 def plain(t):
@@ -41,9 +41,24 @@ each("Slice", lambda t: [t("T", 4, 5), t.at("Index", [1, 0]), t.at("Index", [2, 
 each("Slice", lambda t: [t("T", 4, 5), t.at("Index", [4, 0]), t.at("Index", [0, 2])])
 each("StridedSlice", lambda t: [t("T", 4, 5), t.at("Index", [3, 1]), t.at("Index", [0, 5]), t.at("Index", [-1, 2])])
 each("StridedSlice", lambda t: [t("T", 4, 5), t.at("Index", [1]), t.at("Index", [2]), t.at("Index", [1])], shrink_axis_mask=1)
-each("StridedSliceGrad", lambda t: [t.at("Index", [4, 5]), t.at("Index", [1, 0]), t.at("Index", [3, 5]), t.at("Index", [1, 2]), t("T", 2, 3)])
-each("StridedSliceAssign", lambda t: [ref(t("T", 4, 5)), t.at("Index", [1, 0]), t.at("Index", [3, 5]), t.at("Index", [1, 2]), t("T", 2, 3)], keep=plain)
-each("ResourceStridedSliceAssign", lambda t: [var(t("T", 4, 5)), t.at("Index", [1, 0]), t.at("Index", [3, 5]), t.at("Index", [1, 2]), t("T", 2, 3)], keep=plain)
+
+
+def slice_gradient(t):
+    # Elements that no gradient reaches are no handles at all.
+    places = ([2, 3], [0, 0], [2, 3], [1, 1]) if t["T"] in UNFEEDABLE else ([4, 5], [1, 0], [3, 5], [1, 2])
+    return [*(t.at("Index", place) for place in places), t("T", 2, 3)]
+
+
+each("StridedSliceGrad", slice_gradient)
+each("StridedSliceAssign", lambda t: [ref(t("T", 4, 5)), t.at("Index", [1, 0]), t.at("Index", [3, 5]), t.at("Index", [1, 2]), t("T", 2, 3)])
+
+
+def readable(inputs, dtype):
+    """Once they are read and written in place, TensorFlow cannot copy variables of quantised types any more."""
+    return (inputs, {"reread": False}) if dtype in QUANTIZED else inputs
+
+
+each("ResourceStridedSliceAssign", lambda t: readable([var(t("T", 4, 5)), *(t.at("Index", at) for at in ([1, 0], [3, 5], [1, 2])), t("T", 2, 3)], t["T"]))
 each("ConcatV2", lambda t: [[t("T", 2, 3), t("T", 2, 1), t("T", 2, 0)], t.at("Tidx", -1)])
 each("ConcatOffset", lambda t: [tensor(1), [t.at("shape_type", [2, 3]), t.at("shape_type", [2, 5])]])
 each("Pack", lambda t: [[t("T", 2, 3), t("T", 2, 3)]], axis=-1)
@@ -73,7 +88,7 @@ each("GatherV2", lambda t: [t("Tparams", 4, 3), t.at("Tindices", [[2, 0], [1, 3]
 each("GatherV2", lambda t: [t("Tparams", 4, 3), t.at("Tindices", []), t.at("Taxis", 1)])
 each("GatherNd", lambda t: [t("Tparams", 4, 3), t.at("Tindices", [[2, 0], [1, 2]])])
 each("GatherNd", lambda t: [t("Tparams", 4, 3), t.at("Tindices", [[2], [1]])])
-each("ResourceGather", lambda t: [var(t("dtype", 4, 3)), t.at("Tindices", [2, 0, 3])], keep=plain)
+each("ResourceGather", lambda t: readable([var(t("dtype", 4, 3)), t.at("Tindices", [2, 0, 3])], t["dtype"]))
 each("ResourceGatherNd", lambda t: [var(t("dtype", 4, 3)), t.at("Tindices", [[2, 0], [1, 2]])])
 SCATTERS = "ScatterAdd ScatterSub"
 each(SCATTERS, lambda t: [ref(t("T", 5, 2)), t.at("Tindices", [3, 0, 3]), t("T", 3, 2)])

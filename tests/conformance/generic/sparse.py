@@ -33,7 +33,8 @@ each("SparseAdd", lambda t: ([AT, t("T", 3), SHAPE, OTHER, t("T", 2), SHAPE, ten
 each("SparseAddGrad", lambda t: [t("T", 4), AT, OTHER, tensor([[0, 0], [0, 1], [1, 0], [1, 2]], "int64")])
 each("SparseSoftmax", lambda t: [AT, t("T", 3), SHAPE], close=8)
 each("SparseReshape", lambda t: [AT, SHAPE, tensor([3, -1], "int64")])
-each("SerializeManySparse SerializeSparse", lambda t: [AT, t("T", 3), SHAPE], keep=lambda t: t["out_type"] == "string")
+# TensorFlow repeats in each handle what it has said of those before it.
+each("SerializeManySparse SerializeSparse", lambda t: [AT[:1], t("T", 1), SHAPE] if t["T"] == "resource" else [AT, t("T", 3), SHAPE], keep=lambda t: t["out_type"] == "string")
 each("EditDistance", lambda t: [AT, t("T", 3), SHAPE, OTHER, t("T", 2), SHAPE])
 each("DenseToDenseSetOperation", lambda t: [_few(t, 2, 4), _few(t, 2, 3)], set_operation="intersection")
 each("DenseToSparseSetOperation", lambda t: [_few(t, 2, 4), AT, _few(t, 3), SHAPE], set_operation="union")

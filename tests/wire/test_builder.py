@@ -271,7 +271,7 @@ def test_a_graph_of_python_is_differentiated(troupe, tf1, tmp_path, text):
 
 
 @pytest.mark.timeout(1800)
-@pytest.mark.skipif(not os.environ.get("TROUPE_MNIST_DIR"), reason="TROUPE_MNIST_DIR is not set")
+@pytest.mark.skipif(not (os.environ.get("TROUPE_FULL") and os.environ.get("TROUPE_MNIST_DIR")), reason="takes minutes, and needs TROUPE_MNIST_DIR: ./run test --full")
 @pytest.mark.parametrize("model, wanted, epochs", [("mlp", 0.97, 4), ("cnn", 0.985, 3)])
 def test_digits_are_learned(troupe, model, wanted, epochs):
     said = models("train", model, troupe.target("worker/0").removeprefix("grpc://"), os.environ["TROUPE_MNIST_DIR"], epochs, timeout=1800)

@@ -35,13 +35,13 @@ def assert_same_losses(ours, one, two):
     assert np.all(apart <= np.maximum(3 * band, 1e-5)), (apart, band)
 
 
-def on_all(clusters, program, arguments):
+def on_all(clusters, program, arguments, **environment):
     """The same program on each cluster, all at once, without the variables of earlier ones."""
     from tensorflow.compat.v1 import Session
 
     for cluster in clusters:
         Session.reset(cluster.target("worker/0"))
-    return programs.all_of(programs.start(program, *arguments(cluster)) for cluster in clusters)
+    return programs.all_of(programs.start(program, *arguments(cluster), **environment) for cluster in clusters)
 
 
 def by_target(*arguments):
@@ -101,7 +101,8 @@ def test_embeddings(clusters, optimizer):
 ])
 @pytest.mark.timeout(3600)
 def test_accuracy_on_the_real_digits(clusters, program, arguments, least):
-    ours, theirs = (on_all([cluster], program, arguments)[0] for cluster in clusters[:2])
+    real = os.environ["TROUPE_MNIST_DIR"]
+    ours, theirs = (on_all([cluster], program, arguments, TROUPE_MNIST_DIR=real)[0] for cluster in clusters[:2])
     print(f"accuracy {ours.accuracy}, TensorFlow {theirs.accuracy}")
     assert ours.accuracy >= least
     assert abs(ours.accuracy - theirs.accuracy) <= 0.005

@@ -23,7 +23,7 @@ struct RegisteredGraph {
 struct WorkerSession {
   std::string name;
   std::shared_ptr<const std::string> shared_name;  // the same; none for those who never made a session
-  std::string task;  // this worker, as the session names it
+  std::string task;                                // this worker, as the session names it
   bool isolated = false;
   std::shared_ptr<const Peers> peers;  // of its own where the session brought a cluster
   std::string master_task;

@@ -46,13 +46,12 @@ Status check_same(const Barrier& barrier, const Declaration& d) {
   return absl::OkStatus();
 }
 
-void insert_many(Step& step, Barrier& barrier, const Tensor& keys, const Tensor& values, std::int64_t component, Done done) {
+void insert_many(Call& call, Step& step, Barrier& barrier, const Tensor& keys, const Tensor& values, std::int64_t component, Done done) {
   if (component < 0 || component >= static_cast<std::int64_t>(barrier.types().size()))
     return done(invalid("The component ID is out of range {} > num_components (= {})", component, barrier.types().size()));
   const auto at = static_cast<std::size_t>(component);
-  if (values.dtype() != barrier.types()[at])
-    return done(
-        invalid("Type mismatch in tuple component {}. Expected {}, got {}", component, name_of(barrier.types()[at]), name_of(values.dtype())));
+  if (Status status = match_signature(call, {DType::string, values.dtype()}, {DType::string, barrier.types()[at]}, {}, {}); !status.ok())
+    return done(status);
   if (keys.rank() != 1) return done(invalid("Keys must be a vector, but received shape {}", keys.shape()));
   if (values.rank() == 0) return done(invalid("Values must be at least a vector, but received shape {}", values.shape()));
   if (values.dim(0) != keys.size()) return done(invalid("Keys and values must have the same size {} vs. {}", keys.size(), values.dim(0)));
@@ -67,8 +66,8 @@ void add_barriers(Registry& ops) {
     return d->exit.open<Barrier>(call, step, make, [&](const Barrier& barrier) { return check_same(barrier, *d); });
   });
   ops.add("BarrierInsertMany",
-          [](Call&, Step& step, Shared<Barrier> barrier, In<std::string> keys, Any values, Attr<"component_index", std::int64_t> component,
-             Done done) { insert_many(step, *barrier, keys.tensor, values.tensor, *component, std::move(done)); });
+          [](Call& call, Step& step, Shared<Barrier> barrier, In<std::string> keys, Any values, Attr<"component_index", std::int64_t> component,
+             Done done) { insert_many(call, step, *barrier, keys.tensor, values.tensor, *component, std::move(done)); });
   ops.add("BarrierTakeMany", [](Call& call, Step& step, Shared<Barrier> barrier, Scalar<std::int32_t> count, Attr<"allow_small_batch", bool> small,
                                 Attr<"component_types", std::vector<DType>> types, Attr<"timeout_ms", std::int64_t> timeout, Done done) {
     if (*timeout != -1) return done(invalid("Timeout not supported yet."));

@@ -31,6 +31,8 @@ def kernel_text(text):
     text = re.sub(r"\{\{node [^}]*\}\}", "{{node}}", text)
     text = re.sub(r"/job:\w+/replica:\d+/task:\d+(/device:CPU:\d+)?", "<device>", text)
     text = re.sub(r"__per_step_\d+", "__per_step", text)
+    # A damaged checkpoint is said to be which.
+    text = re.sub(r" \((the index of a checkpoint,|tensor \S+ in) [^)]*\)$", "", text.strip())
     # What is fed has another name in process than on a server.
     text = re.sub(r"\b_arg_(\S+)_\d+_\d+(?= )", r"_recv_\1_0", text)
     text = re.sub(r"with these attrs: \[(.*)\]", lambda m: f"with these attrs: {sorted(m[1].split(', '))}", text)

@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import threading
 
 import numpy as np
 import tensorflow as tf
@@ -87,6 +88,7 @@ class TensorFlowSession:
 
     def __init__(self, shared, target=""):
         self.shared = shared
+        self.at_target = bool(target)
         # In process, TensorFlow may take what is fed for a variable's memory and write into it.
         self.fed = (lambda array: array) if target else np.copy
         self.session = tf1.Session(target, graph=shared.graph, config=_config())
@@ -146,8 +148,17 @@ class TensorFlowSession:
         return outcomes
 
     def close(self):
-        self.session.close()
         c_session.TF_DeleteBuffer(self.options)
+        if self.at_target:
+            self.session.close()
+        else:
+            # TensorFlow's iterators of datasets wait for their tuning, for as long again as they have lived; nobody else has to.
+            threading.Thread(target=_end, args=[[self.session]], daemon=True).start()
+        self.session = None
+
+
+def _end(holding):
+    holding.pop().close()
 
 
 def run_cases(shared, cases, target="", change=None):

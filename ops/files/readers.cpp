@@ -56,7 +56,8 @@ struct Declaration {
     TRY_ASSIGN(layout.record, not_negative(binding, "record_bytes"));
     TRY_ASSIGN(layout.footer, not_negative(binding, "footer_bytes"));
     TRY_ASSIGN(layout.hop, not_negative(binding, "hop_bytes"));
-    // An attribute that only version 2 has, so that TensorFlow can make none of version 1.
+    // Only version 2 has it, so that TensorFlow can make none of version 1.
+    if (!binding.find("encoding")) return not_found("No attr named 'encoding' in NodeDef:");
     TRY_ASSIGN(const auto encoding, binding.attr<std::string>("encoding"));
     if (encoding == "ZLIB") layout.compression = Compression::zlib;
     return layout;

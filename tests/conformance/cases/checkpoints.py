@@ -169,9 +169,9 @@ def broken_data():
     def data(*parts):
         return raw.WriteFile(filename=path("checkpoints", "data.data-00000-of-00001"), contents=feed(b"".join(parts), "string"))
 
+    # What is cut short is damage, too: Troupe says DATA_LOSS, TensorFlow OUT_OF_RANGE (tests/wire/test_checkpoint_files.py).
     return steps(put, raw.ReadFile(filename=path("checkpoints", "data.data-00000-of-00001")), data(b"Z", numbers[1:], lengths, checksum, letters), x, s,
-                 data(numbers, b"\x02\x02", checksum, letters), x, s, data(numbers, lengths, checksum, b"abcdZ"), s,
-                 data(numbers, lengths, checksum, b"ab"), s, data(numbers[:5]), x, s)
+                 data(numbers, b"\x02\x02", checksum, letters), x, s, data(numbers, lengths, checksum, b"abcdZ"), s)
 
 
 def prefixes_in(directory, count):

@@ -68,10 +68,12 @@ void add_barriers(Registry& ops) {
   ops.add("BarrierInsertMany",
           [](Call& call, Step& step, Shared<Barrier> barrier, In<std::string> keys, Any values, Attr<"component_index", std::int64_t> component,
              Done done) { insert_many(call, step, *barrier, keys.tensor, values.tensor, *component, std::move(done)); });
-  ops.add("BarrierTakeMany", [](Call& call, Step& step, Shared<Barrier> barrier, Scalar<std::int32_t> count, Attr<"allow_small_batch", bool> small,
+  ops.add("BarrierTakeMany", [](Call& call, Step& step, Shared<Barrier> barrier, In<std::int32_t> elements, Attr<"allow_small_batch", bool> small,
                                 Attr<"component_types", std::vector<DType>> types, Attr<"timeout_ms", std::int64_t> timeout, Done done) {
+    if (elements.tensor.rank() != 0) return done(invalid("num_elements must be a scalar."));
+    const std::int32_t count = elements.tensor.item<std::int32_t>();
     if (*timeout != -1) return done(invalid("Timeout not supported yet."));
-    if (*count < 0) return done(invalid("Requested {} < 0 elements", *count));
+    if (count < 0) return done(invalid("Requested {} < 0 elements", count));
     std::vector<DType> wanted{DType::i64, DType::string}, have{DType::i64, DType::string};
     wanted.insert(wanted.end(), barrier->types().begin(), barrier->types().end());
     have.insert(have.end(), types->begin(), types->end());
@@ -79,7 +81,7 @@ void add_barriers(Registry& ops) {
     const auto set = [&call](Tuple tuple) {
       for (std::size_t i = 0; i < tuple.size(); ++i) call.set(static_cast<int>(i), std::move(tuple[i]));
     };
-    barrier->take_many(step, *count, *small, set, std::move(done));
+    barrier->take_many(step, count, *small, set, std::move(done));
   });
   ops.add("BarrierClose", [](Call&, Step&, Shared<Barrier> barrier, Attr<"cancel_pending_enqueues", bool> cancel, Done done) {
     barrier->close(*cancel, std::move(done));

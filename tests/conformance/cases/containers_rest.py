@@ -111,7 +111,7 @@ def barrier_refuses():
     first = insert(b, ["k"], f32(1, 2), 0)
     return steps(
         first, first, insert(b, ["k"], f32(1, 2), 2), insert(b, ["k"], f32(1, 3), 0), insert(b, ["n"], i32(1, 2), 0),
-        take(b, -1), take(b, [1]), take(b, 1, (F,)), sizes(b),
+        take(b, [1]), take(b, 1, (F,)), sizes(b),
     )  # fmt: skip
 
 

@@ -39,7 +39,7 @@ ULP = {
 }  # fmt: skip
 
 # A sum of terms that cancel near its zeros.
-CLOSE = {"Digamma": 32}
+CLOSE = {"Digamma": 128}
 
 SUMS = {"Sum": 8, "Mean": 8, "Prod": 16, "Cumsum": 8, "Cumprod": 16, "EuclideanNorm": 8, "CumulativeLogsumexp": 16}
 

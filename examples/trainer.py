@@ -27,10 +27,16 @@ flags.DEFINE_integer("seed", 1, "Seed of the weights and of the order of images"
 FLAGS = flags.FLAGS
 
 
+def dense(inputs, units, stddev, name):
+    with tf.variable_scope(name):
+        kernel = tf.get_variable("kernel", [inputs.shape[1], units], initializer=tf.truncated_normal_initializer(stddev=stddev))
+        bias = tf.get_variable("bias", [units], initializer=tf.zeros_initializer())
+    return tf.nn.xw_plus_b(inputs, kernel, bias)
+
+
 def network(images):
-    hidden = tf.layers.dense(images, FLAGS.hidden_units, tf.nn.relu, name="hidden",
-                             kernel_initializer=tf.truncated_normal_initializer(stddev=1.0 / 28))
-    return tf.layers.dense(hidden, 10, name="softmax", kernel_initializer=tf.truncated_normal_initializer(stddev=0.1))
+    hidden = tf.nn.relu(dense(images, FLAGS.hidden_units, 1.0 / 28, "hidden"))
+    return dense(hidden, 10, 0.1, "softmax")
 
 
 def train(cluster, target):

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <set>
 
 namespace troupe {
 namespace {
@@ -33,6 +34,30 @@ Status check_removed(const wire::OpDef& op, int version) {
   if (!op.has_deprecation() || version < op.deprecation().version()) return absl::OkStatus();
   return unimplemented("Op {} is not available in GraphDef version {}. It has been removed in version {}. {}.", op.name(), version,
                        op.deprecation().version(), op.deprecation().explanation());
+}
+
+/// The version of graphs that the op definitions belong to.
+constexpr int known_producer = 1645;
+
+/// Attributes of later versions that tell where an input comes from or which threads to use, and change no result.
+bool is_hint(const std::string& attribute) {
+  static const std::set<std::string> hints{"grad_a", "grad_b", "grad_x", "grad_y", "use_unbounded_threadpool", "force_synchronous"};
+  return hints.contains(attribute);
+}
+
+/// False, zero or empty: asks for what the op did before it had the attribute.
+bool says_nothing(const wire::AttrValue& value) {
+  return !value.b() && value.i() == 0 && value.f() == 0 && value.s().empty() && value.type() == 0 && value.placeholder().empty() &&
+         !value.has_shape() && !value.has_tensor() && !value.has_func() && value.list().ByteSizeLong() == 0;
+}
+
+/// Forgets what a newer client says of ops that have got attributes since, where that makes no difference.
+void drop_newer_attributes(wire::NodeDef* node, const wire::OpDef& op) {
+  std::set<std::string> newer;
+  for (const auto& [name, value] : node->attr())
+    if (!name.starts_with('_') && (is_hint(name) || says_nothing(value))) newer.insert(name);
+  for (const auto& attr : op.attr()) newer.erase(attr.name());
+  for (const std::string& name : newer) node->mutable_attr()->erase(name);
 }
 
 /// Letters, digits and _.\\/>- ; the first is none of _\\/-, but for names that masters make up.
@@ -83,6 +108,7 @@ Status Graph::append(const wire::NodeDef& def) {
   if (!node.op) return unknown_op(def);
   TRY(check_removed(*node.op, versions_.producer()));
   node.def = def;
+  if (versions_.producer() > known_producer) drop_newer_attributes(&node.def, *node.op);
   fill_defaults(&node.def, *node.op);
   TRY(validate_node(node.def, *node.op));
   TRY_ASSIGN(node.signature, resolve_signature(node.def, *node.op));

@@ -175,3 +175,20 @@ def test_a_graph_is_refused_at_once(troupe, build):
     code, text = answer(troupe, graph)
     assert code == SOONER[build][0]
     assert text.startswith(SOONER[build][1])
+
+
+NEWER = {"a_hint": (True, "grad_a", True), "nothing": (False, "some_day", True), "something": (True, "some_day", False)}
+
+
+@pytest.mark.parametrize("case", NEWER)
+def test_attributes_of_newer_clients(troupe, case):
+    """A newer client names attributes that ops have got since: what makes no difference is accepted from it, and from it only."""
+    value, name, accepted = NEWER[case]
+    graph = graph_pb2.GraphDef()
+    const(graph, "c")
+    node(graph, "a", "MatMul", "c", "c", T=F).attr[name].b = value
+    for producer, good in (1645, False), (2474, accepted):
+        graph.versions.producer = producer
+        code, text = answer(troupe, graph)
+        assert code == ("OK" if good else "INVALID_ARGUMENT")
+        assert good or text.startswith(f"NodeDef mentions attr '{name}' not in Op<name=MatMul;")

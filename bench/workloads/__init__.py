@@ -11,11 +11,12 @@ import typing
 
 @dataclasses.dataclass
 class Row:
-    """One line of the table. `measure` is time, rate, cpu or sleeps; `scale` turns seconds per step, or steps per second, into its unit."""
+    """One line of the table. `measure` is time, rate, cpu, sleeps or what the workload gives besides; `scale` turns it into the row's unit."""
     name: str
     measure: str = "time"
     scale: float = 1e6
     target: str = ""
+    against: str | None = None  # another measure of TensorFlow's that Troupe's is divided by
 
     @property
     def higher_is_better(self):
@@ -31,15 +32,38 @@ class Workload:
     floor: bool = False  # also measured against the server that does nothing
     spin_us: int | None = None
     answer_bytes: int = 0  # what the floor answers a fetch with
-    whole: bool = False  # yields a function of the number of steps that gives the seconds of one (or the value) itself
+    whole: bool = False  # yields a function of the number of steps that gives the seconds of one (or the value, or a dict of measures) itself
+    pairs: int | None = None  # windows of each server, where that is not for the command to say
+    quick: int = 5  # by how much --quick divides the steps
+
+
+@dataclasses.dataclass
+class Curve:
+    """How the time of a step grows with x. `setup(cluster, x)` is a workload's generator; `jobs(x)` its cluster."""
+    name: str
+    x_name: str
+    xs: list
+    setup: typing.Callable
+    steps: typing.Callable
+    jobs: typing.Callable = lambda x: None
+    most: dict = dataclasses.field(default_factory=dict)  # the largest x that a kind of server is asked for
 
 
 ALL = []
+CURVES = []
 
 
 def workload(*rows, steps, **facts):
     def register(setup):
         ALL.append(Workload(setup, list(rows), steps, **facts))
+        return setup
+
+    return register
+
+
+def curve(name, x_name, xs, **facts):
+    def register(setup):
+        CURVES.append(Curve(name, x_name, xs, setup, **facts))
         return setup
 
     return register

@@ -31,10 +31,12 @@ def conv(cluster):
         images = tf1.get_variable("images", initializer=random.uniform(0, 1, [64, 28, 28, 1]).astype(np.float32))
         weights = tf1.get_variable("weights", initializer=random.uniform(-0.1, 0.1, [5, 5, 1, 32]).astype(np.float32))
         y = tf1.nn.conv2d(images, weights, strides=1, padding="SAME")
-        gradient = tf1.gradients(tf1.reduce_sum(y), weights)[0]
+        loss = tf1.reduce_sum(tf1.square(y))
+        gradient = tf1.gradients(loss, weights)[0]
+        both = tf1.group(loss, gradient)
         with tf1.Session(cluster.target()) as session:
             session.run(tf1.global_variables_initializer())
-            pixels = session.run(images)
-            want = pixels.sum()  # the middle tap of the filter sees every pixel once
-            cluster.check(abs(session.run(gradient)[2, 2, 0, 0] - want) < 1e-3 * want, "a gradient of a convolution")
-            yield lambda: session.run(gradient.op)
+            pixels, outputs, got = session.run([images, y, gradient])
+            want = 2 * (pixels[..., 0] * outputs[..., 5]).sum()  # the middle tap of the filter sees every pixel once
+            cluster.check(abs(got[2, 2, 0, 5] - want) < 1e-3 * abs(want), "a gradient of a convolution")
+            yield lambda: session.run(both)

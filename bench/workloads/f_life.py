@@ -5,6 +5,7 @@ import sys
 import threading
 import time
 
+import numpy as np
 import tensorflow as tf
 
 from servers import Cluster
@@ -53,7 +54,9 @@ def idle_memory(cluster):
 CLIENTS = 64
 
 
-@workload(Row(f"{CLIENTS} sessions at once, steps/s in all", "rate", 1, target=">= 3"), steps=2000, whole=True)
+@workload(Row(f"{CLIENTS} sessions at once, steps/s in all", "rate", 1, target=">= 3"),
+          Row(f"{CLIENTS} sessions at once, p50 of a step, us", "p50"),
+          Row(f"{CLIENTS} sessions at once, p99 of a step, us (ratio: to TensorFlow's p50)", "p99", target="<= 1", against="p50"), steps=6400, whole=True)
 def many_sessions(cluster):
     with tf1.Graph().as_default():
         x = tf1.placeholder(tf1.float32, [])
@@ -63,18 +66,48 @@ def many_sessions(cluster):
             cluster.check(session.run(y, {x: float(i)}) == i + 1, "a session's own sum")
 
         def run(steps):
-            def work(session):
-                for _ in range(steps // CLIENTS):
-                    session.run(y, {x: 1.0})
+            each, latencies = steps // CLIENTS, []
 
-            threads = [threading.Thread(target=work, args=[s]) for s in sessions]
+            def work(session):
+                for _ in range(each):
+                    begin = time.perf_counter()
+                    session.run(y, {x: 1.0})
+                    latencies.append(time.perf_counter() - begin)
+
+            threads = [threading.Thread(target=work, args=[session]) for session in sessions]
             begin = time.perf_counter()
             for thread in threads:
                 thread.start()
             for thread in threads:
                 thread.join()
-            return (time.perf_counter() - begin) / (steps // CLIENTS * CLIENTS)
+            seconds = (time.perf_counter() - begin) / len(latencies)
+            latencies.sort()
+            return {"time": seconds, "rate": 1 / seconds, "p50": latencies[len(latencies) // 2], "p99": latencies[len(latencies) * 99 // 100]}
 
+        run(10 * CLIENTS)
         yield run
         for session in sessions:
             session.close()
+
+
+@workload(Row("growth of resident memory over 100,000 steps, MB", "grown", 1, target="flat: <= 2 MB"), steps=100_000, whole=True, pairs=1, quick=10)
+def flat_memory(cluster):
+    with tf1.Graph().as_default():
+        x = tf1.placeholder(tf1.float32, [100])
+        v = tf1.get_variable("v", initializer=tf1.zeros([100]), use_resource=False)
+        step = tf1.assign_add(v, x)
+        with tf1.Session(cluster.target()) as session:
+            session.run(v.initializer)
+            ones = np.ones(100, np.float32)
+            server = next(iter(cluster.processes.values()))
+            for _ in range(2000):
+                session.run(step.op, {x: ones})
+
+            def run(steps):
+                before = server.resident_mb()
+                for _ in range(steps):
+                    session.run(step.op, {x: ones})
+                return {"grown": server.resident_mb() - before}
+
+            yield run
+            cluster.check(session.run(v)[0] >= 2000, "a sum over all steps")

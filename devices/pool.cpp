@@ -31,6 +31,7 @@ void Pool::work() {
   sigset_t all;
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, nullptr);
+  const HelpersScope splitting(this);
   std::unique_lock lock(mutex_);
   for (;;) {
     ++idle_;

@@ -1,6 +1,8 @@
 // A pool of threads for work that is worth a hand-off.
 #pragma once
 
+#include <troupe/ops/parallel.hpp>
+
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -11,15 +13,17 @@
 
 namespace troupe {
 
-/// Runs jobs in order of submission. Threads start with the first job; the destructor runs what is left and joins.
-class Pool {
+/// Runs jobs in order of submission, which may split themselves over its threads. Threads start with the first job; the destructor runs what is
+/// left and joins.
+class Pool final : public Helpers {
  public:
   Pool(int threads, std::string name) : size_(threads), name_(std::move(name)) {}
-  ~Pool();
+  ~Pool() override;
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
-  void submit(std::function<void()> job);
+  int threads() const override { return size_; }
+  void submit(std::function<void()> job) override;
 
  private:
   void work();

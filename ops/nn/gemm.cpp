@@ -1,6 +1,8 @@
 // The products themselves.
 #include <troupe/ops/nn/gemm.hpp>
 
+#include <troupe/ops/parallel.hpp>
+
 #include <dlfcn.h>
 #include <oneapi/dnnl/dnnl.h>
 
@@ -15,6 +17,8 @@ namespace {
 
 // Below this many multiplications a call of oneDNN costs more than it computes.
 constexpr std::int64_t tiny = 512;
+// What a multiplication with its addition costs, roughly.
+constexpr double float_ns = 0.03, other_ns = 0.2;
 
 template <class T>
 void loops(const GemmSizes& s, const T* a, bool ta, const T* b, bool tb, T* c, bool accumulate) {
@@ -31,9 +35,16 @@ void loops(const GemmSizes& s, const T* a, bool ta, const T* b, bool tb, T* c, b
 void multiply(const GemmSizes& s, const float* a, Side side_a, const float* b, Side side_b, float* c, bool accumulate) {
   const bool ta = side_a != Side::plain, tb = side_b != Side::plain;
   if (s.rows * s.inner * s.columns <= tiny) return loops(s, a, ta, b, tb, c, accumulate);
-  keep_to_this_thread();
-  dnnl_sgemm(ta ? 'T' : 'N', tb ? 'T' : 'N', s.rows, s.columns, s.inner, 1.0f, a, ta ? s.rows : s.inner, b, tb ? s.inner : s.columns,
-             accumulate ? 1.0f : 0.0f, c, s.columns);
+  const auto block = [&](std::int64_t row, std::int64_t rows, std::int64_t column, std::int64_t columns) {
+    keep_to_this_thread();
+    dnnl_sgemm(ta ? 'T' : 'N', tb ? 'T' : 'N', rows, columns, s.inner, 1.0f, ta ? a + row : a + row * s.inner, ta ? s.rows : s.inner,
+               tb ? b + column * s.inner : b + column, tb ? s.inner : s.columns, accumulate ? 1.0f : 0.0f, c + row * s.columns + column, s.columns);
+  };
+  // Every part packs the other operand for itself, so the longer side is the one to cut.
+  const double work = float_ns * static_cast<double>(s.inner);
+  if (s.rows >= s.columns)
+    in_parallel(s.rows, work * static_cast<double>(s.columns), [&](std::int64_t i, std::int64_t end) { block(i, end - i, 0, s.columns); });
+  else in_parallel(s.columns, work * static_cast<double>(s.rows), [&](std::int64_t i, std::int64_t end) { block(0, s.rows, i, end - i); });
 }
 
 /// The operand as a plain matrix: itself, or its transpose in `memory`.
@@ -68,10 +79,13 @@ void multiply(const GemmSizes& s, const T* a, Side side_a, const T* b, Side side
   std::vector<T> memory_a, memory_b;
   const T* x = plain(a, side_a, s.rows, s.inner, memory_a);
   const T* y = plain(b, side_b, s.inner, s.columns, memory_b);
-  Eigen::Map<const Matrix> left(reinterpret_cast<const W*>(x), s.rows, s.inner), right(reinterpret_cast<const W*>(y), s.inner, s.columns);
-  Eigen::Map<Matrix> out(reinterpret_cast<W*>(c), s.rows, s.columns);
-  if (accumulate) out.noalias() += left * right;
-  else out.noalias() = left * right;
+  Eigen::Map<const Matrix> right(reinterpret_cast<const W*>(y), s.inner, s.columns);
+  in_parallel(s.rows, other_ns * static_cast<double>(s.inner * s.columns), [&](std::int64_t row, std::int64_t end) {
+    Eigen::Map<const Matrix> left(reinterpret_cast<const W*>(x) + row * s.inner, end - row, s.inner);
+    Eigen::Map<Matrix> out(reinterpret_cast<W*>(c) + row * s.columns, end - row, s.columns);
+    if (accumulate) out.noalias() += left * right;
+    else out.noalias() = left * right;
+  });
 }
 
 /// Sixteen-bit floats are multiplied as floats and rounded once.

@@ -1,9 +1,11 @@
 // Running of nodes: kernels here, on the pool, or waiting.
 #include <troupe/devices/execution.hpp>
 
+#include <troupe/devices/costs.hpp>
 #include <troupe/messaging/wall_clock.hpp>
 #include <troupe/ops/resources/variable.hpp>
 
+#include <chrono>
 #include <optional>
 
 namespace troupe {
@@ -18,6 +20,11 @@ struct Execution::Waiting {
 };
 
 namespace {
+
+/// What is expected to take less is not worth looking at the clock.
+constexpr float unmeasured_ns = 2000;
+
+std::int64_t now_ns() { return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 /// Exceptions of libraries and of the allocator end here.
 Status run_kernel(const Kernel& kernel, Call& call) {
@@ -99,12 +106,23 @@ void Execution::process(const Ready& ready) {
   if (p.touch != Touch::none && held_back(ready, p, inputs)) return;
   if (p.any_ref_source)
     if (Status status = fetch_references(p, inputs); !status.ok()) return fail(p, std::move(status));
-  if (p.flow == Flow::kernel) {
-    if (!p.kernel) return fail(p, p.missing);
-    if (p.kernel->start) return start_waiting(ready, p, inputs);
-    if (worth_a_hand_off(p, inputs)) return run_elsewhere(ready, p, inputs);
-  }
+  if (p.flow == Flow::kernel) run_kernel_node(ready, p, inputs);
+  else run_here(ready, p, inputs);
+}
+
+void Execution::run_kernel_node(const Ready& ready, const PlanNode& p, std::span<Value> inputs) {
+  if (!p.kernel) return fail(p, p.missing);
+  if (p.kernel->start) return start_waiting(ready, p, inputs);
+  if (!hands_.offload || p.kernel->place == Place::device) return run_here(ready, p, inputs);
+  if (p.kernel->place == Place::io) return run_elsewhere(ready, p, inputs, 0);
+  std::int64_t elements = 0;
+  for (const Value& v : inputs) elements += v.tensor.size();
+  const float expected = plan_->costs().expected(ready.node, *p.kernel, elements);
+  if (expected > hands_.worth_ns) return run_elsewhere(ready, p, inputs, elements);
+  if (expected < unmeasured_ns) return run_here(ready, p, inputs);
+  const std::int64_t started = now_ns();
   run_here(ready, p, inputs);
+  plan_->costs().learn(ready.node, elements, now_ns() - started);
 }
 
 void Execution::pass_dead(const Ready& ready, const PlanNode& p, std::span<Value> inputs) {
@@ -122,14 +140,6 @@ Status Execution::fetch_references(const PlanNode& p, std::span<Value> inputs) {
     v.ref.reset();
   }
   return absl::OkStatus();
-}
-
-bool Execution::worth_a_hand_off(const PlanNode& p, std::span<Value> inputs) const {
-  if (!hands_.offload || p.kernel->place == Place::device) return false;
-  if (p.kernel->place == Place::io) return true;
-  std::int64_t elements = 0;
-  for (const Value& v : inputs) elements += v.tensor.size();
-  return static_cast<float>(elements) * p.kernel->ns_per_element > hands_.worth_ns;
 }
 
 void Execution::run_here(const Ready& ready, const PlanNode& p, std::span<Value> inputs) {
@@ -172,16 +182,19 @@ void Execution::start_waiting(const Ready& ready, const PlanNode& p, std::span<V
   }
 }
 
-void Execution::run_elsewhere(const Ready& ready, const PlanNode& p, std::span<Value> inputs) {
+void Execution::run_elsewhere(const Ready& ready, const PlanNode& p, std::span<Value> inputs, std::int64_t elements) {
   Waiting* w = hold(ready, p, inputs);
   ++elsewhere_;
   const bool computes = p.kernel->place != Place::io;  // files are waited for, other threads are not: cuts do not depend on their number
   if (computes) unit_->enter();
   hands_.offload(
-      [self = shared_from_this(), w, kernel = p.kernel, computes] {
+      [self = shared_from_this(), w, kernel = p.kernel, computes, elements] {
+        const std::int64_t started = now_ns();
         Status status = run_kernel(*kernel, *w->call);
-        self->hands_.back([self, w, computes, status = std::move(status)] {
+        const std::int64_t took = now_ns() - started;
+        self->hands_.back([self, w, computes, elements, took, status = std::move(status)] {
           --self->elsewhere_;
+          if (elements > 0) self->plan_->costs().learn(w->ready.node, elements, took);
           self->complete(w, status);
           if (computes) self->unit_->leave();
         });

@@ -22,7 +22,7 @@ struct Hands {
   /// Runs a job on the device's actor; called from any thread.
   std::function<void(std::function<void()>)> back;
   /// Kernels expected to take longer than this many nanoseconds are worth a hand-off.
-  float worth_ns = 50'000;
+  float worth_ns = 100'000;
   std::shared_ptr<Cuts> cuts;
 };
 
@@ -79,9 +79,9 @@ class Execution final : public Step, public StepHost, public std::enable_shared_
   void resume_updates();
   void take_cut();
   Status fetch_references(const PlanNode& p, std::span<Value> inputs);
-  bool worth_a_hand_off(const PlanNode& p, std::span<Value> inputs) const;
+  void run_kernel_node(const Ready& ready, const PlanNode& p, std::span<Value> inputs);
   void run_here(const Ready& ready, const PlanNode& p, std::span<Value> inputs);
-  void run_elsewhere(const Ready& ready, const PlanNode& p, std::span<Value> inputs);
+  void run_elsewhere(const Ready& ready, const PlanNode& p, std::span<Value> inputs, std::int64_t elements);
   void start_waiting(const Ready& ready, const PlanNode& p, std::span<Value> inputs);
   void complete(Waiting* waiting, Status status);
   Status steer(const PlanNode& p, std::span<Value> inputs, std::span<Value> outputs);

@@ -2,6 +2,7 @@
 #include <troupe/devices/plan.hpp>
 
 #include <troupe/devices/constants.hpp>
+#include <troupe/devices/costs.hpp>
 #include <troupe/devices/frame.hpp>
 
 namespace troupe {
@@ -121,6 +122,7 @@ StatusOr<std::shared_ptr<const Plan>> Plan::compile(const Graph& graph, const Re
   pass_references_on(plan->nodes_, plan->edges_);
   plan->mark_cuts(graph);
   plan->spares_ = std::make_unique<Spares>(plan->frames_);
+  plan->costs_ = std::make_unique<Costs>(plan->nodes_.size());
   return std::shared_ptr<const Plan>(std::move(plan));
 }
 

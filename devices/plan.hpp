@@ -13,6 +13,7 @@
 namespace troupe {
 
 class Constants;
+class Costs;
 class Spares;
 
 /// Kernels that keep state live as long as their session, whatever plans mention their node.
@@ -80,7 +81,7 @@ struct PlanFrame {
   std::vector<Preset> presets;     // in order of their slots
 };
 
-/// Immutable but for its spares, which belong to the device's actor that runs it.
+/// Immutable but for its spares and costs, which belong to the device's actor that runs it.
 class Plan {
  public:
   Plan();
@@ -107,6 +108,7 @@ class Plan {
   int most_outputs() const { return most_outputs_; }
   const LibraryPtr& library() const { return library_; }
   Spares& spares() const { return *spares_; }
+  Costs& costs() const { return *costs_; }
 
  private:
   Status add_nodes(const Graph& graph, const Registry& registry, KernelCache& cache);
@@ -127,6 +129,7 @@ class Plan {
   int arguments_ = 0, results_ = 0, most_outputs_ = 0;
   LibraryPtr library_;
   std::unique_ptr<Spares> spares_;
+  std::unique_ptr<Costs> costs_;
 };
 
 bool is_save(const std::string& op);

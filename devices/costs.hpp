@@ -1,0 +1,34 @@
+// What kernels cost, by experience.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <troupe/ops/kernel.hpp>
+
+namespace troupe {
+
+/// How long the kernels of a plan took per input element. Kernels state what they cost before the first run, roughly; whether they are worth a
+/// hand-off depends on sizes that only the runs show. Belongs to the device's actor.
+class Costs {
+ public:
+  explicit Costs(std::size_t nodes) : learnt_(nodes, 0.0f) {}
+
+  /// Nanoseconds that the node's next run will take.
+  float expected(int node, const Kernel& kernel, std::int64_t elements) const {
+    const float learnt = learnt_[static_cast<std::size_t>(node)];
+    return static_cast<float>(elements) * (learnt > 0 ? learnt : kernel.ns_per_element);
+  }
+  /// A run that was disturbed counts, but not for long.
+  void learn(int node, std::int64_t elements, std::int64_t took_ns) {
+    float& learnt = learnt_[static_cast<std::size_t>(node)];
+    const float now = static_cast<float>(took_ns) / static_cast<float>(elements);
+    learnt = learnt > 0 ? std::min(now, 0.75f * learnt + 0.25f * now) : now;
+  }
+
+ private:
+  std::vector<float> learnt_;
+};
+
+}  // namespace troupe

@@ -11,7 +11,7 @@ namespace troupe {
 namespace {
 
 /// From here on a tensor is worth the way through shared memory.
-constexpr std::size_t bulk_from = 128 * 1024;
+constexpr std::size_t bulk_from = 16 * 1024;
 
 /// A message of gRPC must stay below 2 GiB.
 constexpr std::size_t message_limit = 2'000'000'000;

@@ -19,7 +19,7 @@
 namespace troupe {
 namespace {
 
-constexpr std::size_t granule = 64 * 1024;
+constexpr std::size_t granule = 4 * 1024;
 constexpr std::size_t growth = 16u << 20;
 /// Reserved addresses; memory is taken as it is needed.
 constexpr std::size_t mapped = std::size_t{16} << 30;

@@ -9,8 +9,8 @@ namespace troupe {
 namespace {
 
 constexpr std::size_t alignment = 64;
-constexpr std::size_t smallest = 128, classes = 6;  // up to 4 KB: larger ones cost more to fill than to allocate
-constexpr std::size_t kept_bytes = 256 * 1024;      // of each class and thread
+constexpr std::size_t smallest = 128, classes = 10;  // up to 64 KB: larger ones cost more to fill than to allocate
+constexpr std::size_t kept_bytes = 1024 * 1024;      // of each class and thread, at the most
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr bool caching = false;  // a kept block would hide its use after it was freed
@@ -49,7 +49,7 @@ thread_local Lists lists;
 
 constexpr std::size_t class_of(std::size_t bytes) { return bytes <= smallest ? 0 : static_cast<std::size_t>(std::bit_width((bytes - 1) / smallest)); }
 constexpr std::size_t size_of_class(std::size_t c) { return smallest << c; }
-static_assert(class_of(128) == 0 && class_of(129) == 1 && class_of(256) == 1 && class_of(257) == 2 && size_of_class(classes - 1) == 4096);
+static_assert(class_of(128) == 0 && class_of(129) == 1 && class_of(256) == 1 && class_of(257) == 2 && size_of_class(classes - 1) == 65536);
 
 }  // namespace
 

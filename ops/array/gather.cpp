@@ -5,6 +5,7 @@
 #include <troupe/ops/array/walk.hpp>
 #include <troupe/ops/kernel.hpp>
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -16,6 +17,8 @@ struct Layout {
   std::int64_t batch, outer, limit, inner, count;
 };
 
+constexpr std::int64_t rows_ahead = 8;
+
 /// The position of the first index out of range, or -1.
 template <class S, class I>
 std::int64_t pick(const S* params, const I* indices, S* out, const Layout& l) {
@@ -25,6 +28,10 @@ std::int64_t pick(const S* params, const I* indices, S* out, const Layout& l) {
       for (std::int64_t i = 0; i < l.count; ++i) {
         const auto at = static_cast<std::int64_t>(indices[b * l.count + i]);
         if (at < 0 || at >= l.limit) return b * l.count + i;
+        // Rows are scattered over a table that no cache holds: those to come are fetched meanwhile.
+        if (i + rows_ahead < l.count)
+          __builtin_prefetch(from +
+                             std::clamp<std::int64_t>(static_cast<std::int64_t>(indices[b * l.count + i + rows_ahead]), 0, l.limit - 1) * l.inner);
         if (l.inner == 1) *out = from[at];
         else std::copy_n(from + at * l.inner, l.inner, out);
         out += l.inner;

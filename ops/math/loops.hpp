@@ -15,15 +15,26 @@ using Computed = std::conditional_t<std::is_same_v<T, half> || std::is_same_v<T,
 
 namespace detail {
 
+// Loops over elements are compiled to vector instructions. An output is apart from the inputs or in the very place of one: ivdep.
+
 template <class T, class U, class F>
-void each_of_row(const F& f, const T* x, bool x_repeats, const T* y, bool y_repeats, U* out, std::int64_t n) {
+__attribute__((optimize("O3"))) void each_of_all(const F& f, const T* x, U* out, std::int64_t n) {
+#pragma GCC ivdep
+  for (std::int64_t i = 0; i < n; ++i) out[i] = static_cast<U>(f(x[i]));
+}
+
+template <class T, class U, class F>
+__attribute__((optimize("O3"))) void each_of_row(const F& f, const T* x, bool x_repeats, const T* y, bool y_repeats, U* out, std::int64_t n) {
   if (x_repeats && n > 1) {
     const T a = *x;
+#pragma GCC ivdep
     for (std::int64_t i = 0; i < n; ++i) out[i] = static_cast<U>(f(a, y[i]));
   } else if (y_repeats && n > 1) {
     const T b = *y;
+#pragma GCC ivdep
     for (std::int64_t i = 0; i < n; ++i) out[i] = static_cast<U>(f(x[i], b));
   } else {
+#pragma GCC ivdep
     for (std::int64_t i = 0; i < n; ++i) out[i] = static_cast<U>(f(x[i], y[i]));
   }
 }
@@ -70,9 +81,7 @@ void each1(Registry& ops, Registry::Names names, types<Ts...> ts, F f) {
   ops.add(names, ts, [f]<class T>(Call& call, In<T> x) {
     using U = detail::OutOr<Out, T>;
     U* out = call.alloc_over<U>(0, x.index, x.shape());
-    const T* in = x.data();
-    const std::int64_t n = x.size();
-    for (std::int64_t i = 0; i < n; ++i) out[i] = static_cast<U>(f(in[i]));
+    detail::each_of_all(f, x.data(), out, x.size());
   });
 }
 

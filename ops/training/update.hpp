@@ -4,6 +4,7 @@
 #include <troupe/ops/array/storage.hpp>
 #include <troupe/ops/kernel.hpp>
 
+#include <algorithm>
 #include <array>
 #include <span>
 #include <string>
@@ -49,9 +50,20 @@ RuleNumbers<T> read_numbers(Call& call, const UpdateLayout& layout) {
   return numbers;
 }
 
+/// Compiled so that it becomes vector instructions: a rule is applied to every weight of a model.
 template <class T, std::size_t... I, class Rule>
-void update_run(const Rule& rule, const T* gradient, const std::array<T*, sizeof...(I)>& slots, std::int64_t n, std::index_sequence<I...>) {
+__attribute__((optimize("O3"))) void update_run(const Rule& rule, const T* gradient, const std::array<T*, sizeof...(I)>& slots, std::int64_t n,
+                                                std::index_sequence<I...>) {
   for (std::int64_t i = 0; i < n; ++i) rule(gradient[i], slots[I][i]...);
+}
+
+inline constexpr std::size_t rows_ahead = 4;
+
+/// The begin of a row; the processor sees the rest coming.
+template <class T>
+void prefetch(const T* row, std::int64_t size) {
+  constexpr std::int64_t line = 64 / static_cast<std::int64_t>(sizeof(T)), most = 8 * line;
+  for (std::int64_t i = 0; i < std::min(size, most); i += line) __builtin_prefetch(row + i, 1);
 }
 
 template <class T, std::size_t N, class Rule>
@@ -64,7 +76,11 @@ void update_all(Call& call, const UpdateLayout& layout, const UpdateSlots& check
   const Tensor& gradient = call.in(layout.gradient);
   if (layout.indices < 0) return update_run<T>(rule, gradient.data<T>(), base, gradient.size(), all);
   const T* row = gradient.data<T>();
-  for (std::int64_t at : checked.rows) {
+  for (std::size_t r = 0; r < checked.rows.size(); ++r) {
+    const std::int64_t at = checked.rows[r];
+    // Rows are scattered over a large table: those to come are fetched while this one is worked on.
+    if (r + rows_ahead < checked.rows.size())
+      for (const T* slot : base) prefetch(slot + checked.rows[r + rows_ahead] * checked.row_size, checked.row_size);
     std::array<T*, N> slots;
     for (std::size_t i = 0; i < N; ++i) slots[i] = base[i] + at * checked.row_size;
     update_run<T>(rule, row, slots, checked.row_size, all);

@@ -1,5 +1,6 @@
-// Datasets that are read once and then given from memory.
+// Datasets that are read once and then given from memory or a file.
 #include <troupe/ops/data/dataset.hpp>
+#include <troupe/ops/data/file_cache.hpp>
 #include <troupe/ops/resources/store.hpp>
 
 namespace troupe {
@@ -42,9 +43,10 @@ class Cached final : public Source {
   std::size_t at_ = 0;
 };
 
-Status give_cached(Call& call, const DatasetPtr& input, std::shared_ptr<Memory> memory) {
+Status give_cached(Call& call, const DatasetPtr& input, const std::string& file, std::shared_ptr<Memory> memory) {
   Dataset dataset = over(input, "Cache");
-  dataset.open = [input, memory = std::move(memory)] { return std::make_unique<Cached>(input, memory); };
+  if (file.empty()) dataset.open = [input, memory = std::move(memory)] { return std::make_unique<Cached>(input, memory); };
+  else dataset.open = [input, file] { return cached_in_file(input, file); };
   return give(call, std::move(dataset));
 }
 
@@ -67,11 +69,11 @@ Tensor memory_handle(Step& step) {
 }  // namespace
 
 void add_cached_datasets(Registry& ops) {
-  // A file name makes no difference here: what would be in the file is kept in memory while the dataset lives.
-  ops.add("CacheDataset", [](Call& call, DatasetIn input, Number<std::string>) { return give_cached(call, input, std::make_shared<Memory>()); });
-  ops.add("CacheDatasetV2", [](Call& call, Step& step, DatasetIn input, Number<std::string>, Handle cache) {
+  ops.add("CacheDataset",
+          [](Call& call, DatasetIn input, Number<std::string> file) { return give_cached(call, input, *file, std::make_shared<Memory>()); });
+  ops.add("CacheDatasetV2", [](Call& call, Step& step, DatasetIn input, Number<std::string> file, Handle cache) {
     auto found = step.resources->find<Memory>(cache.handle);
-    return give_cached(call, input, found.ok() ? *found : std::make_shared<Memory>());
+    return give_cached(call, input, *file, found.ok() ? *found : std::make_shared<Memory>());
   });
   ops.add("AnonymousMemoryCache", [](Call& call, Step& step) {
     call.set(0, memory_handle(step));

@@ -155,6 +155,24 @@ void add_counted_datasets(Registry& ops) {
     };
     return give(call, std::move(dataset));
   });
+  // TensorFlow may hand whole files to workers instead; either way each element goes to one of them.
+  ops.add({"AutoShardDataset", "ExperimentalAutoShardDataset"},
+          [](Call& call, DatasetIn input, Number<std::int64_t> workers, Number<std::int64_t> index,
+             Attr<"auto_shard_policy", std::int64_t> policy) -> Status {
+            if (*workers < 1) return invalid("num_workers should be >= 1, current value: {}", *workers);
+            if (*index < 0 || *index >= *workers) return invalid("index should be >= 0 and < {}, currently index: {}", *workers, *index);
+            constexpr std::int64_t off = -1, by_hint = 3;
+            Dataset dataset = over(input, "AutoShard");
+            if (*policy == off || *policy == by_hint || *workers == 1) {
+              dataset.open = input->open;
+              return give(call, std::move(dataset));
+            }
+            if (const std::int64_t n = input->cardinality; n >= 0) dataset.cardinality = n / *workers + (*index < n % *workers ? 1 : 0);
+            dataset.open = [input = input.dataset, workers = *workers, index = *index] {
+              return std::make_unique<Shard>(input->open(), workers, index, false);
+            };
+            return give(call, std::move(dataset));
+          });
   ops.add(
       "ShardDataset",
       [](Call& call, DatasetIn input, Number<std::int64_t> shards, Number<std::int64_t> index, Attr<"require_non_empty", bool> complete) -> Status {

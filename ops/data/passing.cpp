@@ -61,8 +61,6 @@ void add_passing_datasets(Registry& ops) {
   ops.add({"NonSerializableDataset", "ExperimentalNonSerializableDataset"},
           [](Call& call, DatasetIn input) { return pass(call, input, "NonSerializable"); });
   ops.add({"SleepDataset", "ExperimentalSleepDataset"}, [](Call& call, DatasetIn input, Number<std::int64_t>) { return pass(call, input, "Sleep"); });
-  ops.add({"AutoShardDataset", "ExperimentalAutoShardDataset"},
-          [](Call& call, DatasetIn input, Number<std::int64_t>, Number<std::int64_t>) { return pass(call, input, "AutoShard"); });
   ops.add("AssertCardinalityDataset", [](Call& call, DatasetIn input, Number<std::int64_t> count) {
     Dataset dataset = over(input, "AssertCardinality");
     dataset.cardinality = *count;

@@ -1,0 +1,97 @@
+"""Quantised sums, products and layers."""
+
+from framework import *
+from values import *
+
+import numpy as np
+import tensorflow as tf
+
+RANGES = ((-1.0, 3.0), (0.0, 1.0), (-128.0, 127.0), (2.5, 7.0))
+
+
+def f(x):
+    return tensor(x, "float")
+
+
+def bytes_(*shape, signed=False):
+    return values("qint8" if signed else "quint8", *shape)
+
+
+for op in ("QuantizedAdd", "QuantizedMul"):
+    for (a, b), (c, d) in zip(RANGES, RANGES[1:] + RANGES[:1]):
+        case(op, [bytes_(40), bytes_(40), f(a), f(b), f(c), f(d)], Toutput=13)
+    case(op, [bytes_(3, 5), bytes_(5), f(-1.0), f(3.0), f(-2.0), f(5.0)], Toutput=13)
+    case(op, [bytes_(3, 5), bytes_(), f(-1.0), f(3.0), f(-2.0), f(5.0)], Toutput=13)
+    case(op, [bytes_(), bytes_(7), f(-1.0), f(3.0), f(-2.0), f(5.0)], Toutput=13)
+    case(op, [bytes_(0, 5), bytes_(0, 5), f(-1.0), f(3.0), f(-2.0), f(5.0)], Toutput=13)
+    refuse(op, [bytes_(3), bytes_(2), f(-1.0), f(3.0), f(-2.0), f(5.0)], Toutput=13)
+    refuse(op, [bytes_(3), bytes_(3), f(4.0), f(3.0), f(-2.0), f(5.0)], Toutput=13)
+    refuse(op, [bytes_(3), bytes_(3), f(-4.0), f(3.0), f(2.0), f(-5.0)], Toutput=13)
+    refuse(op, [bytes_(3), bytes_(3), f([-4.0]), f(3.0), f(-2.0), f(5.0)], Toutput=13)
+    refuse(op, [bytes_(3), bytes_(3), f(-4.0), f(3.0), f(-2.0), f([5.0, 1.0])], Toutput=13)
+
+for ta, tb in ((False, False), (True, False), (False, True), (True, True)):
+    case("QuantizedMatMul", [bytes_(*((4, 3) if ta else (3, 4))), bytes_(*((5, 4) if tb else (4, 5))), f(-1.0), f(3.0), f(-2.0), f(5.0)], transpose_a=ta, transpose_b=tb, Toutput=13)
+case("QuantizedMatMul", [bytes_(17, 33), bytes_(33, 9), f(0.0), f(255.0), f(0.0), f(1.0)], Toutput=13)
+case("QuantizedMatMul", [bytes_(0, 3), bytes_(3, 2), f(0.0), f(255.0), f(0.0), f(1.0)], Toutput=13)
+refuse("QuantizedMatMul", [bytes_(2, 3), bytes_(2, 3), f(0.0), f(255.0), f(0.0), f(1.0)], Toutput=13)
+refuse("QuantizedMatMul", [bytes_(2), bytes_(2, 3), f(0.0), f(255.0), f(0.0), f(1.0)], Toutput=13)
+
+for signed in (False, True):
+    for (a, b), (c, d) in zip(RANGES, RANGES[1:] + RANGES[:1]):
+        case("QuantizedBiasAdd", [bytes_(3, 5, signed=signed), bytes_(5, signed=signed), f(a), f(b), f(c), f(d)], out_type=13)
+    case("QuantizedBiasAdd", [bytes_(0, 5, signed=signed), bytes_(5, signed=signed), f(-1.0), f(1.0), f(-1.0), f(1.0)], out_type=13)
+refuse("QuantizedBiasAdd", [bytes_(3, 5), bytes_(4), f(-1.0), f(1.0), f(-1.0), f(1.0)], out_type=13)
+
+for op in ("QuantizedRelu", "QuantizedRelu6"):
+    for dtype in ("quint8", "qint32"):
+        for a, b in RANGES + ((-10.0, 30.0),):
+            case(op, [values(dtype, 30), f(a), f(b)], out_type=number_of(dtype))
+        case(op, [values(dtype, 0, 3), f(0.0), f(1.0)], out_type=number_of(dtype))
+        refuse(op, [values(dtype, 3), f([0.0]), f(1.0)], out_type=number_of(dtype))
+
+for op in ("QuantizedMaxPool", "QuantizedAvgPool"):
+    for dtype in ("quint8", "qint8"):
+        for padding in ("VALID", "SAME"):
+            case(op, [values(dtype, 2, 5, 6, 3), f(-1.0), f(3.0)], ksize=[1, 2, 3, 1], strides=[1, 2, 1, 1], padding=padding)
+            case(op, [values(dtype, 1, 4, 4, 1), f(-1.0), f(3.0)], ksize=[1, 2, 2, 1], strides=[1, 1, 1, 1], padding=padding)
+    case(op, [values("quint8", 0, 4, 4, 1), f(-1.0), f(3.0)], ksize=[1, 2, 2, 1], strides=[1, 1, 1, 1], padding="SAME")
+    refuse(op, [values("quint8", 4, 4), f(-1.0), f(3.0)], ksize=[1, 2, 2, 1], strides=[1, 1, 1, 1], padding="SAME")
+    refuse(op, [values("quint8", 1, 4, 4, 1), f([-1.0]), f(3.0)], ksize=[1, 2, 2, 1], strides=[1, 1, 1, 1], padding="SAME")
+
+for dtype in ("quint8", "qint32"):
+    for (a, b), (c, d) in zip(RANGES, RANGES[1:] + RANGES[:1]):
+        case("QuantizedConcat", [tensor(1, "int32"), [values(dtype, 2, 3), values(dtype, 2, 2)], [f(a), f(c)], [f(b), f(d)]])
+    case("QuantizedConcat", [tensor(0, "int32"), [values(dtype, 2, 3), values(dtype, 1, 3), values(dtype, 0, 3)], [f(-1.0)] * 3, [f(1.0)] * 3])
+    case("QuantizedConcat", [tensor(0, "int32"), [values(dtype, 0, 3), values(dtype, 0, 3)], [f(-1.0)] * 2, [f(1.0)] * 2])
+    case("QuantizedReshape", [values(dtype, 2, 6), tensor([3, -1], "int32"), f(-1.0), f(2.0)])
+    case("QuantizedReshape", [values(dtype, 2, 6), tensor([12], "int64"), f(-1.0), f(2.0)])
+    case("QuantizedReshape", [values(dtype, 0, 6), tensor([6, 0], "int32"), f(-1.0), f(2.0)])
+    refuse("QuantizedReshape", [values(dtype, 2, 6), tensor([5, -1], "int32"), f(-1.0), f(2.0)])
+    refuse("QuantizedReshape", [values(dtype, 2, 6), tensor([5], "int32"), f(-1.0), f(2.0)])
+    refuse("QuantizedReshape", [values(dtype, 2, 6), tensor([12], "int32"), f([-1.0]), f(2.0)])
+refuse("QuantizedConcat", [tensor(2, "int32"), [values("quint8", 2, 3), values("quint8", 2, 2)], [f(0.0)] * 2, [f(1.0)] * 2])
+refuse("QuantizedConcat", [tensor(0, "int32"), [values("quint8", 2, 3), values("quint8", 2, 2)], [f(0.0)] * 2, [f(1.0)] * 2])
+
+
+
+def wide(*shape):
+    return values("qint32", *shape)
+
+
+for a, b in ((-100.0, 100.0), (-1e6, 1e6), (0.0, 1.0), (-0.5, 0.0)):
+    for out in ("quint8", "qint8"):
+        for c, d in ((-50.0, 70.0), (0.0, 1.0), (-1.0, 0.0), (-1e-3, 1e-3)):
+            case("Requantize", [wide(30), f(a), f(b), f(c), f(d)], out_type=number_of(out))
+    case("QuantizeDownAndShrinkRange", [wide(30), f(a), f(b)], out_type=number_of("quint8"))
+    case("RequantizationRange", [wide(30), f(a), f(b)])
+    case("RequantizationRange", [wide(3, 0), f(a), f(b)])
+case("Requantize", [wide(0), f(-1.0), f(1.0), f(-1.0), f(1.0)], out_type=number_of("quint8"))
+case("QuantizeDownAndShrinkRange", [wide(0), f(-1.0), f(1.0)], out_type=number_of("quint8"))
+refuse("Requantize", [wide(3), f(-1.0), f(1.0), f(5.0), f(70.0)], out_type=number_of("quint8"))
+refuse("Requantize", [wide(3), f(-1.0), f(1.0), f(-5.0), f(-70.0)], out_type=number_of("quint8"))
+for i in range(4):
+    refuse("Requantize", [wide(3), *(f([-1.0]) if i == k else f(-1.0) for k in range(4))], out_type=number_of("quint8"))
+for i in range(2):
+    refuse("QuantizeDownAndShrinkRange", [wide(3), *(f([-1.0]) if i == k else f(-1.0) for k in range(2))], out_type=number_of("quint8"))
+    refuse("RequantizationRange", [wide(3), *(f([]) if i == k else f(-1.0) for k in range(2))])

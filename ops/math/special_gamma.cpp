@@ -103,6 +103,8 @@ double zeta(double x, double q) {
     const bool even = std::fmod(x, 2) == 0;
     if (q == std::floor(q)) return even ? infinity : nan;
     if (x != std::floor(x)) return nan;
+  } else if (std::pow(q, -x) == 0) {
+    return 0;
   }
   double sum = 0, at = q;
   for (int k = 0; k < 10 || at < 10; ++k, at += 1) {

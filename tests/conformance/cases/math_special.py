@@ -21,6 +21,8 @@ for dtype in ("float", "double"):
     case("Erfc", [tensor([0, -0.0, 1, -2, nan, inf, -inf, 0.3, 3], dtype)], ulp=64)
     case("Zeta", [tensor([1, 0.5, 2, 3, 2.5, 3, 2, nan, 2, 4.5, 7], dtype), tensor([1, 1, -1, -1, -1.5, 0, 0, 1, 1.5, 3, 0.25], dtype)], ulp=64)
     case("Polygamma", [tensor([0, 1, 2, -1, 0.5, 1, nan, 3], dtype), tensor([1.5, 1.5, 2.5, 1.5, 1.5, -1, 1, 0.3], dtype)], ulp=256)
+    case("Zeta", [tensor([2, 1, inf, 1.5, 2, 2.5, inf, 0.5, 3, inf], dtype), tensor([inf, inf, inf, inf, -inf, -inf, 3, inf, -inf, -2.5], dtype)])
+    case("Polygamma", [tensor([1, 2, 0, -1, 3, 1, 2, inf, inf], dtype), tensor([inf, inf, inf, inf, inf, -inf, -inf, 2, inf], dtype)])
     a = tensor([0.5, 1, 2, 5, 0.1, 10, 3, 20], dtype)
     x = tensor([0.25, 2, 1, 7, 3, 4, 3, 22], dtype)
     for op in ("Igamma", "Igammac", "IgammaGradA"):

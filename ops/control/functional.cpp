@@ -138,6 +138,13 @@ class RunningFor : public std::enable_shared_from_this<RunningFor> {
   bool answered_ = true, turning_ = false;
 };
 
+/// A partial name that fits a device means it; "/cpu:0" is the older way to write "/device:CPU:0".
+bool means_device(std::string target, std::string_view device) {
+  for (const std::string_view older : {"/cpu:", "/CPU:"})
+    if (const auto at = target.find(older); at != std::string::npos) target.replace(at, older.size(), "/device:CPU:");
+  return device.ends_with(target);
+}
+
 }  // namespace
 
 void add_functional(Registry& ops) {
@@ -145,8 +152,7 @@ void add_functional(Registry& ops) {
     call_into_outputs(call, step, *f, tensors_of(args), std::move(done));
   });
   ops.add("RemoteCall", [](Call& call, Step& step, Scalar<std::string> target, List args, Attr<"f", wire::NameAttrList> f, Done done) {
-    // A partial name that fits this device means this device.
-    if (!(*target).empty() && *target != step.device && !step.device.ends_with(*target))
+    if (!means_device(*target, step.device))
       return done(unimplemented("RemoteCall from {} to {}: only functions on the caller's own device can be called", step.device, *target));
     call_into_outputs(call, step, *f, tensors_of(args), std::move(done));
   });

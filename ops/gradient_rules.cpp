@@ -38,7 +38,8 @@ Edge squared(Turn& t) { return t.b.on("Square", {t.x(0)}); }
 Edge inverse(Turn& t, const Edge& x) { return t.b.on("Reciprocal", {x}); }
 
 void add_functions(Rules& rules) {
-  rules["Identity"] = [](Turn& t) -> Edges { return {t.dy[0]}; };
+  // The gradient of a variable is that of its value.
+  rules["ReadVariableOp"] = rules["Identity"] = [](Turn& t) -> Edges { return {t.dy[0]}; };
   rules["Neg"] = [](Turn& t) -> Edges { return {t.b.on("Neg", {t.dy[0]})}; };
   rules["Abs"] = slope([](Turn& t) { return t.b.on("Sign", {t.x(0)}); });
   rules["Inv"] = rules["Reciprocal"] = by_op("ReciprocalGrad");

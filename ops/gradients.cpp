@@ -33,6 +33,7 @@ bool is_differentiable(DType dtype) {
     case DType::f32:
     case DType::f64:
     case DType::c64:
+    case DType::resource:  // a variable: its gradient has the type of its value
     case DType::c128: return true;
     default: return false;
   }

@@ -63,6 +63,21 @@ for dtype, shape in ((F, (2, 3)), (tf.string, (2,)), (tf.int32, ()), (F, (0, 2))
 
 
 @graph("RemoteCall")
+def called_on_a_device_by_its_older_name():
+    body = defined(square, F)
+    body.add_to_graph(tf.compat.v1.get_default_graph())
+    return op_def_library.apply_op("RemoteCall", target=tf.constant("/cpu:0"), args=[feed(f32(2))], Tout=[F], f=body)
+
+
+@graph("SymbolicGradient")
+def of_a_function_that_reads_a_variable():
+    variable = tf.compat.v1.get_variable("read_by_a_function", initializer=f32(2), use_resource=True)
+    x = feed(f32(2))
+    y = defined(lambda x: x * variable, F)(x)
+    return steps(variable.initializer, [y, *tf.compat.v1.gradients(y, x)])
+
+
+@graph("RemoteCall")
 def called_and_fails():
     body = defined(refused, F)
     body.add_to_graph(tf.compat.v1.get_default_graph())

@@ -18,6 +18,8 @@ namespace bundle {
 inline constexpr int version = 1;
 std::string index_file(const std::string& prefix);
 std::string data_file(const std::string& prefix, int shard, int shards);
+/// The bytes of one object after their number.
+std::string with_length(std::string_view content);
 /// Files have these at the empty key.
 wire::BundleHeaderProto header_of(int shards);
 /// Makes the directory that a prefix names, one level at most.
@@ -39,6 +41,7 @@ class BundleWriter {
   /// The checksum of what was written.
   StatusOr<std::uint32_t> write_plain(const Tensor& value);
   StatusOr<std::uint32_t> write_strings(const Tensor& value);
+  StatusOr<std::uint32_t> write_variants(const Tensor& value);
 
   std::string prefix_;
   NewFile data_;
@@ -63,6 +66,7 @@ class BundleReader {
   StatusOr<Tensor> read_entry(const std::string& name, const wire::BundleEntryProto& entry);
   Status read_bands(const std::string& name, const wire::BundleEntryProto& entry, const TensorSlice& stored, Tensor& to, const TensorSlice& wanted);
   static Status read_strings(ByteRun& bytes, Tensor& value, std::uint32_t& crc);
+  static Status read_variants(ByteRun& bytes, Tensor& value, std::uint32_t& crc);
   StatusOr<ByteRun> bytes_of(const std::string& name, const wire::BundleEntryProto& entry, DType dtype, const Shape& shape);
   Status check_sum(const wire::BundleEntryProto& entry, std::uint32_t crc) const;
   Status located(const Status& status, const std::string& name, const wire::BundleEntryProto& entry) const;

@@ -134,7 +134,8 @@ Status BundleReader::check_sum(const wire::BundleEntryProto& entry, std::uint32_
 
 StatusOr<Tensor> BundleReader::read_entry(const std::string& name, const wire::BundleEntryProto& entry) {
   const auto dtype = static_cast<DType>(entry.dtype());
-  if (dtype != DType::string && size_of(dtype) == 0) return unimplemented("Tensors of {} cannot be restored from a checkpoint", name_of(dtype));
+  if (dtype != DType::string && dtype != DType::variant && size_of(dtype) == 0)
+    return unimplemented("Tensors of {} cannot be restored from a checkpoint", name_of(dtype));
   TRY_ASSIGN(const Shape shape, shape_from_proto(entry.shape()));
   Tensor value;
   const auto read = [&]() -> Status {
@@ -143,6 +144,8 @@ StatusOr<Tensor> BundleReader::read_entry(const std::string& name, const wire::B
     std::uint32_t crc = 0;
     if (dtype == DType::string) {
       TRY(read_strings(bytes, value, crc));
+    } else if (dtype == DType::variant) {
+      TRY(read_variants(bytes, value, crc));
     } else {
       TRY(bytes.read(value.mutable_data<char>(), value.bytes()));
       crc = crc32c({value.data<char>(), value.bytes()});
@@ -161,8 +164,8 @@ StatusOr<ByteRun> BundleReader::bytes_of(const std::string& name, const wire::Bu
   const auto offset = static_cast<std::uint64_t>(entry.offset()), size = static_cast<std::uint64_t>(entry.size());
   if (offset > there || size > there - offset) return out_of_range("Read less bytes than requested");
   const auto expected = static_cast<unsigned __int128>(shape.elements()) * size_of(dtype);
-  if (dtype == DType::string && shape.elements() > entry.size()) return data_loss("Invalid size in bundle entry: key {}; stored size {}", name, size);
-  if (dtype != DType::string && expected != size)
+  if (is_object(dtype) && shape.elements() > entry.size()) return data_loss("Invalid size in bundle entry: key {}; stored size {}", name, size);
+  if (!is_object(dtype) && expected != size)
     return data_loss("Invalid size in bundle entry: key {}; stored size {}; expected size {}", name, size, static_cast<std::uint64_t>(expected));
   return ByteRun(*file, offset, size);
 }
@@ -210,6 +213,27 @@ Status BundleReader::read_strings(ByteRun& bytes, Tensor& value, std::uint32_t& 
   for (std::int64_t i = 0; i < value.size(); ++i) {
     TRY(bytes.read(strings[i].data(), strings[i].size()));
     crc = extend_crc32c(crc, strings[i]);
+  }
+  return absl::OkStatus();
+}
+
+Status BundleReader::read_variants(ByteRun& bytes, Tensor& value, std::uint32_t& crc) {
+  for (std::int64_t i = 0; i < value.size(); ++i) {
+    TRY_ASSIGN(const std::uint64_t length, bytes.read_varint());
+    if (length > bytes.left()) return out_of_range("Read less bytes than requested");
+    std::string content(static_cast<std::size_t>(length), '\0');
+    TRY(bytes.read(content.data(), content.size()));
+    char counted[sizeof length], checksum[sizeof(std::uint32_t)];
+    std::memcpy(counted, &length, sizeof counted);
+    crc = extend_crc32c(extend_crc32c(crc, {counted, sizeof counted}), content);
+    TRY(bytes.read(checksum, sizeof checksum));
+    std::uint32_t stored;
+    std::memcpy(&stored, checksum, sizeof stored);
+    if (unmask_crc(stored) != crc)
+      return data_loss("The checksum after Variant {} does not match. Expected {:08} but got {}.", i, unmask_crc(stored), crc);
+    crc = extend_crc32c(crc, {checksum, sizeof checksum});
+    TRY_ASSIGN(const Tensor alone, decode_objects(DType::variant, Shape{}, bundle::with_length(content)));
+    value.mutable_data<Variant>()[i] = alone.item<Variant>();
   }
   return absl::OkStatus();
 }

@@ -26,6 +26,12 @@ std::string bundle::data_file(const std::string& prefix, int shard, int shards) 
   return fmt::format("{}.data-{:05}-of-{:05}", prefix, shard, shards);
 }
 
+std::string bundle::with_length(std::string_view content) {
+  std::string out;
+  append_varint(content.size(), out);
+  return out.append(content);
+}
+
 wire::BundleHeaderProto bundle::header_of(int shards) {
   wire::BundleHeaderProto header;
   header.set_num_shards(shards);
@@ -66,6 +72,8 @@ Status BundleWriter::add(const std::string& key, const Tensor& value) {
   std::uint32_t crc = 0;
   if (value.dtype() == DType::string) {
     TRY_ASSIGN(crc, write_strings(value));
+  } else if (value.dtype() == DType::variant) {
+    TRY_ASSIGN(crc, write_variants(value));
   } else {
     TRY_ASSIGN(crc, write_plain(value));
   }
@@ -124,6 +132,27 @@ StatusOr<std::uint32_t> BundleWriter::write_strings(const Tensor& value) {
   for (const std::string& text : value.values<std::string>()) {
     TRY(data_.append(text));
     crc = extend_crc32c(crc, text);
+  }
+  return crc;
+}
+
+/// Each with its length before it and the checksum so far behind it.
+StatusOr<std::uint32_t> BundleWriter::write_variants(const Tensor& value) {
+  std::uint32_t crc = 0;
+  for (const Variant& variant : value.values<Variant>()) {
+    Tensor alone(DType::variant, Shape{});
+    alone.mutable_data<Variant>()[0] = variant;
+    const std::string counted_content = encode_objects(alone);
+    std::string_view content = counted_content;
+    while (static_cast<unsigned char>(content.front()) >= 0x80) content.remove_prefix(1);
+    content.remove_prefix(1);
+    std::string length, checksum;
+    append_little(static_cast<std::uint64_t>(content.size()), length);
+    crc = extend_crc32c(extend_crc32c(crc, length), content);
+    append_little(mask_crc(crc), checksum);
+    crc = extend_crc32c(crc, checksum);
+    TRY(data_.append(counted_content));
+    TRY(data_.append(checksum));
   }
   return crc;
 }

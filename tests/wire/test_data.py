@@ -32,6 +32,20 @@ def test_an_initializable_iterator(either, tf1):
             assert drain(tf1, session, element) == [i * n for i in range(n)]
 
 
+def test_an_iterator_is_saved_in_a_checkpoint(either, tf1, tmp_path):
+    iterator = tf1.data.make_initializable_iterator(tf1.data.Dataset.range(10).shuffle(5, seed=1))
+    element = iterator.get_next()
+    saver = tf1.train.Saver([tf1.data.experimental.make_saveable_from_iterator(iterator)])
+    with on(tf1, either) as session:
+        session.run(iterator.initializer)
+        begin = [session.run(element) for _ in range(4)]
+        place = saver.save(session, str(tmp_path / "iterator"))
+        rest = drain(tf1, session, element)
+        assert sorted(begin + rest) == list(range(10))
+        saver.restore(session, place)
+        assert drain(tf1, session, element) == rest
+
+
 def test_a_one_shot_iterator(either, tf1):
     dataset = tf1.data.Dataset.from_tensor_slices((np.arange(4), np.array([b"a", b"b", b"c", b"d"]))).batch(3)
     numbers, letters = tf1.data.make_one_shot_iterator(dataset).get_next()

@@ -196,6 +196,8 @@ Answer<wire::ExtendSessionResponse> SessionState::extend(Asked<wire::ExtendSessi
   unsettle(grown);
   if (Status status = place_all(grown); !status.ok()) return to_caf(status);
   graph = std::move(grown);
+  // Steps of the smaller graph are not asked for again.
+  std::erase_if(compilations, [](const auto& entry) { return entry.second->done; });
   auto reply = pack<wire::ExtendSessionResponse>();
   reply->set_new_graph_version(++version);
   return reply;

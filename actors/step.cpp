@@ -185,6 +185,17 @@ StepActor::behavior_type step(StepActor::stateful_pointer<StepState> self, StepW
 
 }  // namespace
 
+CompiledStep::~CompiledStep() {
+  for (const Part& part : parts) {
+    if (part.graph_handle.empty()) continue;
+    auto request = pack<wire::DeregisterGraphRequest>();
+    request->set_session_handle(session_handle);
+    request->set_create_worker_session_called(true);
+    request->set_graph_handle(part.graph_handle);
+    caf::anon_send(part.worker, std::move(request));
+  }
+}
+
 StepActor spawn_step(caf::actor_system& system, StepWatcher session) { return system.spawn(step, std::move(session)); }
 
 }  // namespace troupe

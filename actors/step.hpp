@@ -11,8 +11,14 @@
 
 namespace troupe {
 
-/// A step that was cut, partitioned and registered; reused by all steps of the same shape.
+/// A step that was cut, partitioned and registered; reused by all steps of the same shape. When the last of them has ended and the session
+/// has dropped it, the workers may forget their graphs.
 struct CompiledStep {
+  CompiledStep() = default;
+  CompiledStep(const CompiledStep&) = delete;
+  CompiledStep& operator=(const CompiledStep&) = delete;
+  ~CompiledStep();
+
   struct Part {
     std::string task;
     Worker worker;

@@ -81,8 +81,7 @@ struct StepState {
     request->is_partial = partial;
     request->store_errors_in_response_body = true;
     request->request_id = random_request_id();
-    const bool trace =
-        order.options.trace_level() >= wire::RunOptions::HARDWARE_TRACE || order.options.trace_level() == wire::RunOptions::SOFTWARE_TRACE;
+    const bool trace = order.options.trace_level() == wire::RunOptions::FULL_TRACE;
     request->options.set_record_timeline(trace);
     request->options.set_record_costs(trace);
     request->options.set_record_partition_graphs(order.options.output_partition_graphs());

@@ -53,7 +53,7 @@ void Execution::run(Finished finished) {
   all.active = static_cast<int>(plan_->roots().size());
   for (int node : plan_->roots()) ready_.push({&all, node, false});
   if (stats_)
-    for (const NodeFacts& constant : plan_->bound()) note(constant, now_micros());
+    for (const NodeFacts& constant : plan_->bound()) note(constant, "", now_micros(), {});
   loop();
 }
 
@@ -152,7 +152,7 @@ void Execution::run_here(const Ready& ready, const PlanNode& p, std::span<Value>
     Call call(p.facts, inputs, outputs, *this, Tag{ready.at->frame->id, ready.at->number});
     status = run_kernel(*p.kernel, call);
   }
-  if (stats_) note(p.facts, started);
+  if (stats_) note(p.facts, p.operands, started, outputs);
   finish_node(ready, p, std::move(status), inputs, outputs);
   for (Value& v : outputs) v.reset();
 }
@@ -225,19 +225,11 @@ void Execution::complete(Waiting* waiting, Status status) {
   waiting_.pop_back();
   --under_way_;
   const PlanNode& p = plan_->node(owned->ready.node);
-  if (stats_) note(p.facts, owned->started);
+  if (stats_) note(p.facts, p.operands, owned->started, owned->outputs);
   // After a failure the frames may be gone from the list of the living; only the count matters then.
   if (status_.ok()) finish_node(owned->ready, p, std::move(status), owned->inputs, owned->outputs);
   if (!status_.ok()) ready_.clear();
   loop();
-}
-
-void Execution::note(const NodeFacts& node, std::int64_t started) {
-  auto* s = stats_->add_node_stats();
-  s->set_node_name(node.name);
-  s->set_all_start_micros(started);
-  s->set_all_end_rel_micros(std::max<std::int64_t>(1, now_micros() - started));
-  s->set_timeline_label(fmt::format("{} = {}()", node.name, node.op));
 }
 
 /// Moves where it may: a constant that is always there comes back to its slot when the node is done.

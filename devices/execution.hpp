@@ -102,7 +102,7 @@ class Execution final : public Step, public StepHost, public std::enable_shared_
   void end_frame(Frame& frame);
   void start_next(Frame& frame);
   Waiting* hold(const Ready& ready, const PlanNode& p, std::span<Value> inputs);
-  void note(const NodeFacts& node, std::int64_t started);
+  void note(const NodeFacts& node, const std::string& operands, std::int64_t started, std::span<const Value> outputs);
 
   std::shared_ptr<const Plan> plan_;
   Hands hands_;

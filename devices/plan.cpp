@@ -45,11 +45,25 @@ StatusOr<std::shared_ptr<Kernel>> kernel_for(const Node& node, const Registry& r
   return shared;
 }
 
-PlanNode describe(const Node& node) {
+std::string operands_of(const Graph& graph, const Node& node, bool transfer) {
+  auto text_of = [&](const char* attr) {
+    const auto found = node.def.attr().find(attr);
+    return found == node.def.attr().end() ? std::string() : found->second.s();
+  };
+  if (transfer) return fmt::format("{} @{}", text_of("tensor_name"), text_of("recv_device"));
+  std::vector<std::string> names;
+  for (const Edge& e : node.inputs)
+    names.push_back(e.output == 0 ? graph.node(e.node).name() : fmt::format("{}:{}", graph.node(e.node).name(), e.output));
+  for (int control : node.controls) names.push_back("^" + graph.node(control).name());
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+PlanNode describe(const Graph& graph, const Node& node) {
   PlanNode p;
   p.facts = NodeFacts{node.name(), node.kind(), node.device};
   p.flow = flow_of(node.kind());
   p.transfer = is_transfer(node.kind());
+  p.operands = operands_of(graph, node, p.transfer);
   p.allows_uninitialized = node.op->allows_uninitialized_input();
   p.inputs = static_cast<int>(node.inputs.size());
   p.outputs = static_cast<int>(node.signature.outputs.size());
@@ -129,7 +143,7 @@ StatusOr<std::shared_ptr<const Plan>> Plan::compile(const Graph& graph, const Re
 Status Plan::add_nodes(const Graph& graph, const Registry& registry, KernelCache& cache) {
   nodes_.reserve(graph.nodes().size());
   for (const Node& node : graph.nodes()) {
-    PlanNode p = describe(node);
+    PlanNode p = describe(graph, node);
     for (const Edge& e : node.inputs) p.any_ref_source |= is_ref(graph.node(e.node).signature.outputs[static_cast<std::size_t>(e.output)]);
     if (p.flow == Flow::kernel) {
       auto kernel = kernel_for(node, registry, cache);

@@ -61,7 +61,8 @@ struct PlanNode {
   int child_frame = 0;  // Enter
   int index = 0;        // argument, result
   NodeFacts facts;
-  Status missing;  // why there is no kernel; given when a step needs the node
+  std::string operands;  // as records of a step show them
+  Status missing;        // why there is no kernel; given when a step needs the node
 };
 
 /// A constant and the slot that it never leaves.

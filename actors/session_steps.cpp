@@ -198,15 +198,17 @@ Answer<wire::RunStepResponse> SessionState::run_partial(Parcel<RunStepRequest>& 
   if (found == partials.end()) return to_caf(invalid("Must run PartialRunSetup before performing partial runs"));
   Partial& partial = found->second;
   for (const auto& feed : request->feeds) {
-    if (!partial.compiled->feed_keys.contains(feed.name))
-      return to_caf(invalid("The feed tensor \"{}\" was not given to PartialRunSetup.", feed.name));
-    if (!partial.feeds_left.contains(feed.name)) return to_caf(invalid("The feed tensor \"{}\" has already been fed", feed.name));
+    if (!partial.compiled->feed_keys.contains(feed.name)) return to_caf(invalid("The feed {} was not specified in partial_run_setup.", feed.name));
+    if (!partial.feeds_left.contains(feed.name)) return to_caf(invalid("The feed {} has already been fed.", feed.name));
   }
   for (const auto& fetch : request->fetches) {
-    if (!partial.compiled->fetch_keys.contains(fetch)) return to_caf(invalid("The fetch tensor \"{}\" was not given to PartialRunSetup.", fetch));
-    if (!partial.fetches_left.contains(fetch)) return to_caf(invalid("The fetch tensor \"{}\" has already been fetched", fetch));
+    if (!partial.compiled->fetch_keys.contains(fetch)) return to_caf(invalid("The fetch {} was not specified in partial_run_setup.", fetch));
+    if (!partial.fetches_left.contains(fetch)) return to_caf(invalid("The fetch {} has already been fetched.", fetch));
   }
-  for (const auto& feed : request->feeds) partial.feeds_left.erase(feed.name);
+  auto feeds_left = partial.feeds_left;
+  for (const auto& feed : request->feeds) feeds_left.erase(feed.name);
+  if (Status status = check_fetches(*graph, feeds_left, request->fetches); !status.ok()) return to_caf(status);
+  partial.feeds_left = std::move(feeds_left);
   for (const auto& fetch : request->fetches) partial.fetches_left.erase(fetch);
   auto order = pack<StepOrder>();
   order->compiled = partial.compiled;

@@ -147,4 +147,26 @@ StatusOr<Graph> cut_step(const Graph& graph, const StepShape& shape, const std::
   return step;
 }
 
+Status check_fetches(const Graph& graph, const std::set<std::string>& unfed, const std::vector<std::string>& fetches) {
+  std::vector<bool> seen(graph.nodes().size(), false);
+  std::vector<int> open;
+  auto visit = [&](int node) {
+    if (node < 0 || seen[static_cast<std::size_t>(node)]) return;
+    seen[static_cast<std::size_t>(node)] = true;
+    open.push_back(node);
+  };
+  for (const auto& fetch : fetches) visit(graph.find(split_tensor_name(fetch).first));
+  while (!open.empty()) {
+    const Node& node = graph.node(open.back());
+    open.pop_back();
+    for (const Edge& e : node.inputs) {
+      const std::string name = fmt::format("{}:{}", graph.node(e.node).name(), e.output);
+      if (unfed.contains(name)) return invalid("Fetch {} can't be computed from the feeds that have been fed so far.", name);
+      visit(e.node);
+    }
+    for (int c : node.controls) visit(c);
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace troupe

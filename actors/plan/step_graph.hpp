@@ -4,6 +4,7 @@
 #include <troupe/messaging/status.hpp>
 #include <troupe/ops/graph.hpp>
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,5 +21,8 @@ StatusOr<Graph> cut_step(const Graph& graph, const StepShape& shape, const std::
 
 /// The rendezvous key under which a tensor goes between client and graph.
 std::string client_key(const std::string& client_device, std::uint64_t incarnation, const std::string& tensor);
+
+/// What a piece of a partial run asks for must not need what has not been fed yet.
+Status check_fetches(const Graph& graph, const std::set<std::string>& unfed, const std::vector<std::string>& fetches);
 
 }  // namespace troupe

@@ -79,12 +79,16 @@ struct DeviceState {
       if (!status.ok()) run->roads->fail(as_derived(status));
       runs.erase(step);
       calls.erase(run->call);
+      if (status.ok() && partial) finished_partial[step] = run;  // fetches may still be taken one by one
+      if (status.ok() && !partial) {
+        auto fetched = run->roads->take_fetched();
+        if (fetched.ok()) run->done->fetched = *std::move(fetched);
+        else status = fetched.status();
+      }
       if (!status.ok()) {
         promise.deliver(to_caf(status));
         return;
       }
-      if (partial) finished_partial[step] = run;  // fetches may still be taken one by one
-      else run->done->fetched = run->roads->take_fetched();
       promise.deliver(std::move(run->done));
     });
     return promise;

@@ -28,19 +28,31 @@ void StepRoads::feed(NamedTensor tensor) {
   receiver(Value(std::move(tensor.tensor)));
 }
 
+Status StepRoads::dead_fetch(const std::string& key) const {
+  return internal("Failed to fetch outputs for step {}. (Original error message: The tensor returned for {} was not valid.)", step_, key);
+}
+
+void StepRoads::give(const std::string& key, Value value, const Receiver& receiver) const {
+  if (value.dead) receiver(dead_fetch(key));
+  else receiver(std::move(value));
+}
+
 void StepRoads::fetch(const std::string& key, Receiver receiver) {
   if (auto found = fetched_.find(key); found != fetched_.end()) {
     Value value = std::move(found->second);
     fetched_.erase(found);
-    return receiver(std::move(value));
+    return give(key, std::move(value), receiver);
   }
   if (!failed_.ok()) return receiver(failed_);
   fetch_receivers_[key] = std::move(receiver);
 }
 
-std::vector<NamedTensor> StepRoads::take_fetched() {
+StatusOr<std::vector<NamedTensor>> StepRoads::take_fetched() {
   std::vector<NamedTensor> all;
-  for (auto& [key, value] : fetched_) all.push_back({key, std::move(value.tensor)});
+  for (auto& [key, value] : fetched_) {
+    if (value.dead) return dead_fetch(key);
+    all.push_back({key, std::move(value.tensor)});
+  }
   fetched_.clear();
   return all;
 }
@@ -57,11 +69,10 @@ void StepRoads::fail(const Status& reason) {
 
 Status StepRoads::send(const std::string& key, Value value) {
   if (is_client_key(key)) {
-    if (value.dead) return internal("The tensor returned for {} was not valid.", key);
     if (auto waiting = fetch_receivers_.find(key); waiting != fetch_receivers_.end()) {
       Receiver receiver = std::move(waiting->second);
       fetch_receivers_.erase(waiting);
-      receiver(std::move(value));
+      give(key, std::move(value), receiver);
     } else {
       fetched_[key] = std::move(value);
     }

@@ -27,7 +27,7 @@ class StepRoads final : public Rendezvous {
   void feed(NamedTensor tensor);
   /// Calls back with a fetched tensor when it is there; only one at a time per key.
   void fetch(const std::string& key, Receiver receiver);
-  std::vector<NamedTensor> take_fetched();
+  StatusOr<std::vector<NamedTensor>> take_fetched();
   /// Answers all who wait here; later ones get the reason too.
   void fail(const Status& reason);
 
@@ -36,6 +36,8 @@ class StepRoads final : public Rendezvous {
 
  private:
   bool is_client_key(const std::string& key) const;
+  Status dead_fetch(const std::string& key) const;
+  void give(const std::string& key, Value value, const Receiver& receiver) const;
   Parcel<RecvTensorRequest> request_for(const std::string& key) const;
   template <class Actor, class Request>
   void ask(const Actor& source, std::uint64_t call, Request request, Receiver receiver);

@@ -67,6 +67,12 @@ bool is_node_name(const std::string& name) {
   return !name.empty() && (plain(name[0]) || name[0] == '_') && std::all_of(name.begin(), name.end(), inner);
 }
 
+/// Gradients of these want outputs that only some of them have.
+bool has_intermediates(const Node& node) {
+  static const std::set<std::string> ops{"If", "StatelessIf", "Case", "StatelessCase", "While", "StatelessWhile"};
+  return ops.contains(node.kind());
+}
+
 bool is_next_iteration(const Node& node) { return node.kind() == "NextIteration" || node.kind() == "RefNextIteration"; }
 
 }  // namespace
@@ -143,8 +149,9 @@ Status Graph::connect(int first) {
 Status Graph::check_edge(const Node& node, int input, const Edge& edge) const {
   const Node& source = this->node(edge.node);
   if (edge.output >= static_cast<int>(source.signature.outputs.size()))
-    return invalid("Node '{}': Connecting to invalid output {} of source node {} which has {} outputs.", node.name(), edge.output, source.name(),
-                   source.signature.outputs.size());
+    return invalid("Node '{}': Connecting to invalid output {} of source node {} which has {} outputs.{}", node.name(), edge.output, source.name(),
+                   source.signature.outputs.size(),
+                   has_intermediates(source) ? " Try using tf.compat.v1.experimental.output_all_intermediates(True)." : "");
   if (input >= static_cast<int>(node.signature.inputs.size())) return absl::OkStatus();  // counted later
   const DType from = source.signature.outputs[static_cast<std::size_t>(edge.output)];
   const DType to = node.signature.inputs[static_cast<std::size_t>(input)];

@@ -16,6 +16,7 @@ def outcome(tf1, call):
         text = re.sub(r"\n:\{.*", "", text)
         text = re.sub(r"_S\d+", "_S#", text)
         text = re.sub(r"\b[0-9a-f]{16}\b", "<handle>", text)
+        text = re.sub(r"for step \d+", "for step #", text)
         return type(e).__name__, text
     return "no error", ""
 
@@ -36,6 +37,8 @@ CASES = {
     "uninitialized resource variable": lambda tf1, s: (lambda v: lambda: s.run(v))(tf1.get_variable("never_set_r", [2], use_resource=True)),
     "matmul of wrong sizes": lambda tf1, s: (lambda a, b: lambda: s.run(tf1.matmul(a, b), {a: [[1.0, 2.0]], b: [[1.0]]}))(
         tf1.placeholder(tf1.float32), tf1.placeholder(tf1.float32)),
+    "a fetch that died": lambda tf1, s: (lambda dead: lambda: s.run(dead))(
+        tf1.raw_ops.Switch(data=tf1.constant(1.0), pred=tf1.placeholder_with_default(True, []))[0]),
     "incompatible shapes": lambda tf1, s: (lambda a, b: lambda: s.run(a + b, {a: [1.0, 2.0], b: [1.0, 2.0, 3.0]}))(
         tf1.placeholder(tf1.float32), tf1.placeholder(tf1.float32)),
     "assertion": lambda tf1, s: (lambda x: lambda: s.run(tf1.Assert(tf1.equal(x, 1), [x, "said"]), {x: 3}))(tf1.placeholder(tf1.int32, [])),

@@ -1,9 +1,11 @@
 """Sessions: growing, listing, filtering, callables, partial runs, metadata, deadlines and closing, on Troupe and on TensorFlow."""
 
+import re
 import threading
 
 import numpy as np
 import pytest
+from conftest import WATCHDOG, running
 
 
 def test_a_session_grows(either, tf1):
@@ -12,6 +14,21 @@ def test_a_session_grows(either, tf1):
         assert session.run(a) == 1.0
         b = a + 2.0
         assert session.run(b) == 3.0
+
+
+def test_the_steps_of_a_smaller_graph_are_forgotten(tf1):
+    with running("troupe", {"ps": 1, "worker": 1}) as cluster:
+        with tf1.Session(cluster.target("worker/0")) as session:
+            with tf1.device("/job:ps/task:0"):
+                total = tf1.placeholder_with_default(0.0, [])
+                for i in range(5):
+                    total = total + 1.0
+                    assert session.run(total) == i + 1
+        ps = cluster.nodes["ps/0"]
+    ps._reader.join(WATCHDOG)
+    (calls,) = (line for line in ps.log if "calls received" in line)
+    registered, forgotten = (int(re.search(rf"\b{method} (\d+)", calls)[1]) for method in ("RegisterGraph", "DeregisterGraph"))
+    assert registered == 5 and forgotten >= 4, calls
 
 
 def test_list_devices_names_all_tasks(either, tf1):
@@ -90,6 +107,64 @@ def test_a_partial_run_in_two_pieces(either, tf1):
         first = session.partial_run(handle, r1, {a: 1.0})
         assert first == 2.0
         assert session.partial_run(handle, r2, {b: first * 10}) == 40.0
+
+
+def test_a_partial_run_says_what_is_wrong_and_goes_on(either, tf1):
+    a, b, c = (tf1.placeholder(tf1.float32, [], name=name) for name in "abc")
+    first = tf1.add(a, b, name="first")
+    second = tf1.multiply(first, c, name="second")
+    with tf1.Session(either.target("worker/0")) as session:
+
+        def refused(text, *piece):
+            with pytest.raises(tf1.errors.InvalidArgumentError, match=text):
+                session.partial_run(*piece)
+
+        handle = session.partial_run_setup([first, second], [a, b, c])
+        refused("Fetch c:0 can't be computed from the feeds that have been fed so far.$", handle, second, {a: 1.0, b: 2.0})
+        assert session.partial_run(handle, first, {a: 1.0, b: 2.0}) == 3.0
+        refused("The feed a:0 has already been fed.$", handle, second, {a: 1.0, c: 1.0})
+        refused("The fetch first:0 has already been fetched.$", handle, first, {c: 1.0})
+        assert session.partial_run(handle, second, {c: 5.0}) == 15.0
+        handle = session.partial_run_setup([first], [a, b])
+        refused("The fetch second:0 was not specified in partial_run_setup.$", handle, second, {a: 1.0, b: 2.0})
+        refused("The feed c:0 was not specified in partial_run_setup.$", handle, first, {a: 1.0, b: 2.0, c: 3.0})
+        assert session.partial_run(handle, first, {a: 1.0, b: 2.0}) == 3.0
+
+
+def test_metadata_only_of_a_full_trace(either, tf1):
+    x = tf1.placeholder(tf1.float32, [None, 3], name="x")
+    product = tf1.matmul(tf1.abs(x, name="abs"), tf1.ones([3, 4]), name="product")
+    feed = {x: np.ones([2, 3])}
+    with tf1.Session(either.target("worker/0")) as session:
+        for level in (tf1.RunOptions.NO_TRACE, tf1.RunOptions.SOFTWARE_TRACE, tf1.RunOptions.HARDWARE_TRACE):
+            metadata = tf1.RunMetadata()
+            session.run(product, feed, tf1.RunOptions(trace_level=level), metadata)
+            assert not metadata.step_stats.dev_stats
+        metadata = tf1.RunMetadata()
+        session.run(product, feed, tf1.RunOptions(trace_level=tf1.RunOptions.FULL_TRACE), metadata)
+    stats = [node for device in metadata.step_stats.dev_stats for node in device.node_stats if node.node_name == "product"]
+    assert len(stats) == 1
+    assert stats[0].timeline_label.startswith("product = MatMul(abs")
+    assert stats[0].op_end_rel_micros > 0
+    (output,) = stats[0].output
+    assert output.tensor_description.dtype == tf1.float32.as_datatype_enum
+    assert [d.size for d in output.tensor_description.shape.dim] == [2, 4]
+    assert output.tensor_description.allocation_description.requested_bytes >= 32
+
+
+def test_a_profile_of_a_step(either, tf1):
+    x = tf1.placeholder_with_default(np.ones([4, 8], np.float32), [None, 8])
+    w = tf1.get_variable("profiled", [8, 3])
+    loss = tf1.reduce_sum(tf1.matmul(x, w))
+    metadata = tf1.RunMetadata()
+    with tf1.Session(either.target("worker/0")) as session:
+        session.run(w.initializer)
+        session.run(loss, options=tf1.RunOptions(trace_level=tf1.RunOptions.FULL_TRACE), run_metadata=metadata)
+        builder = tf1.profiler.ProfileOptionBuilder
+        options = builder(builder.time_and_memory(min_micros=0, min_bytes=0)).with_empty_output().build()
+        profile = tf1.profiler.profile(session.graph, run_meta=metadata, cmd="op", options=options)
+    assert profile.total_exec_micros > 0
+    assert profile.total_requested_bytes > 0
 
 
 def test_metadata_when_asked_for(either, tf1):

@@ -85,6 +85,19 @@ wire::GraphDef counting_loop() {
   return g.add("y", "_Retval", {"exit"}).set("index", 0).def();
 }
 
+wire::GraphDef single(const std::string& op, int inputs, const std::function<void(wire::NodeDef&)>& complete) {
+  GraphText g;
+  std::vector<std::string> names;
+  for (int i = 0; i < inputs; ++i) {
+    names.push_back("x" + std::to_string(i));
+    g.add(names.back(), "_Arg").set("index", i);
+  }
+  g.add("node", op, names);
+  wire::GraphDef def = g.add("y", "_Retval", {"node"}).set("index", 0).def();
+  if (complete) complete(*def.mutable_node(inputs));
+  return def;
+}
+
 Runner::Runner(const wire::GraphDef& def) {
   auto graph = Graph::from(def, std::make_shared<FunctionLibrary>());
   if (!graph.ok()) throw std::runtime_error(graph.status().ToString());
@@ -93,13 +106,13 @@ Runner::Runner(const wire::GraphDef& def) {
   plan_ = *std::move(plan);
 }
 
-float Runner::operator()(float x) {
+Tensor Runner::operator()(std::vector<Tensor> arguments) {
   auto execution = std::make_shared<Execution>(plan_, Hands{});
-  execution->set_arguments({Tensor::scalar(x)});
+  execution->set_arguments(std::move(arguments));
   Status ended = internal("The plan did not come to its end");
   execution->run([&](Status status) { ended = std::move(status); });
   if (!ended.ok()) throw std::runtime_error(ended.ToString());
-  return execution->results().at(0).item<float>();
+  return execution->results().at(0);
 }
 
 }  // namespace troupe::bench

@@ -3,6 +3,7 @@
 
 #include <troupe/devices/execution.hpp>
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -28,11 +29,15 @@ wire::GraphDef fan(int width);
 /// A loop of version 1 that counts to x as tf.while_loop writes it.
 wire::GraphDef counting_loop();
 
-/// A plan of one argument and one result, run where it stands.
+/// One node, its inputs being the arguments in their order.
+wire::GraphDef single(const std::string& op, int inputs, const std::function<void(wire::NodeDef&)>& complete = nullptr);
+
+/// A plan of one result, run where it stands.
 class Runner {
  public:
   explicit Runner(const wire::GraphDef& def);
-  float operator()(float x);
+  float operator()(float x) { return (*this)(std::vector<Tensor>{Tensor::scalar(x)}).item<float>(); }
+  Tensor operator()(std::vector<Tensor> arguments);
   const Plan& plan() const { return *plan_; }
 
  private:

@@ -16,6 +16,7 @@ find_package(ICU REQUIRED COMPONENTS uc)
 find_package(SQLite3 REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(nlohmann_json REQUIRED)
+find_package(yaml-cpp REQUIRED)
 find_package(Boost 1.81 REQUIRED CONFIG)
 
 # For libraries whose Debian package has no CMake files, or files that ask for more than we link.

@@ -4,10 +4,10 @@
 //   troupe_models train MODEL ADDRESS DIGITS EPOCHS   the accuracy on the test set after each epoch
 //   troupe_models serve SAVED_MODEL ADDRESS       what its serving_default answers to zeros, ones, ... one line per output
 //   troupe_models gradient GRAPH Y X FILE         reads a graph, adds the gradient of Y by X, writes the graph; prints the gradient's name
-#include "digits.hpp"
 #include "networks.hpp"
 
 #include <troupe/actors/client.hpp>
+#include <troupe/actors/lab/idx_digits.hpp>
 #include <troupe/messaging/tensor_codec.hpp>
 #include <troupe/ops/builder/gradients.hpp>
 #include <troupe/ops/builder/loading.hpp>
@@ -20,6 +20,9 @@
 
 namespace troupe::models {
 namespace {
+
+using lab::Digits;
+using lab::read_digits;
 
 Status write_all(const std::string& folder) {
   for (const auto& name : network_names()) {

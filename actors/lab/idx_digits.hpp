@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace troupe::models {
+namespace troupe::lab {
 
 struct Digits {
   std::vector<float> images;  // 784 numbers between 0 and 1 for each
@@ -19,4 +19,4 @@ struct Digits {
 /// `which` is "train" or "t10k".
 StatusOr<Digits> read_digits(const std::string& directory, const std::string& which);
 
-}  // namespace troupe::models
+}  // namespace troupe::lab

@@ -1,12 +1,12 @@
 // Reading of idx files.
-#include "digits.hpp"
+#include <troupe/actors/lab/idx_digits.hpp>
 
 #include <zlib.h>
 
 #include <filesystem>
 #include <memory>
 
-namespace troupe::models {
+namespace troupe::lab {
 namespace {
 
 StatusOr<std::vector<unsigned char>> unpack(const std::string& file) {
@@ -55,4 +55,4 @@ Tensor Digits::labels_of(const std::vector<std::size_t>& which) const {
   return Tensor::vector(some);
 }
 
-}  // namespace troupe::models
+}  // namespace troupe::lab

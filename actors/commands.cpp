@@ -10,6 +10,7 @@ void declare_commands(CLI::App& app, int& result) {
   declare_local(app, result);
   declare_doctor(app, result);
   declare_demo(app, result);
+  declare_lab(app, result);
 }
 
 }  // namespace troupe

@@ -19,5 +19,6 @@ void declare_node(CLI::App& app, int& result);
 void declare_local(CLI::App& app, int& result);
 void declare_doctor(CLI::App& app, int& result);
 void declare_demo(CLI::App& app, int& result);
+void declare_lab(CLI::App& app, int& result);
 
 }  // namespace troupe

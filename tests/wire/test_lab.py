@@ -1,0 +1,151 @@
+"""The laboratory's command line: specs, runs in all stages, reports, replays, changes of mode."""
+
+import csv
+import json
+import os
+import subprocess
+import time
+
+import pytest
+
+TROUPE = os.environ.get("TROUPE_BIN", "troupe")
+
+SMALL = """
+title: A small comparison
+data: {kind: digits, examples: 300, tests: 100}
+workers: 3
+seeds: [1]
+length: {updates: 30}
+target: 0.3
+times: {compute: {exponential: 1}}
+modes: [sync, async]
+"""
+
+
+def lab(*arguments, code=0):
+    done = subprocess.run([TROUPE, "lab", *map(str, arguments)], capture_output=True, text=True)
+    assert done.returncode == code, done.stdout + done.stderr
+    return done.stdout if code == 0 else done.stderr
+
+
+def spec(folder, text=SMALL, **changes):
+    lines = [line for line in text.strip().splitlines() if line.split(":")[0] not in changes]
+    lines += [f"{key}: {value}" for key, value in changes.items()]
+    file = folder / "spec.yaml"
+    file.write_text("\n".join(lines) + "\n")
+    return file
+
+
+def records(folder):
+    return {json.loads(f.read_text())["id"]: json.loads(f.read_text()) for f in (folder / "runs").glob("*.json")}
+
+
+def conserved(record):
+    return record["computed"] == record["applied"] + record["dropped"] + record["lost"] + record["in_flight"]
+
+
+def test_list_and_show(tmp_path):
+    names = [line.split()[0] for line in lab("list").splitlines()]
+    assert {"backup_workers", "staleness", "bounded_staleness", "slow_worker"} <= set(names)
+    assert "modes:" in lab("show", "staleness")
+
+
+def test_a_run_leaves_a_report(tmp_path):
+    out = lab("run", spec(tmp_path), "--out", tmp_path / "out")
+    assert "w3_async_seed1" in out and "report.html" in out
+    page = (tmp_path / "out/report.html").read_text()
+    assert page.count("<svg") >= 8 and "<script" not in page and "http" not in page
+    rows = list(csv.DictReader((tmp_path / "out/runs.csv").open()))
+    assert [row["mode"] for row in rows] == ["sync", "async"] and rows[0]["updates"] == "30"
+    assert json.loads((tmp_path / "out/results.json").read_text())["modes"][0]["runs"] == 1
+    assert list((tmp_path / "out/events").glob("*/events.out.tfevents.*"))
+    assert all(conserved(r) for r in records(tmp_path / "out").values())
+
+
+def test_equal_runs_give_equal_bytes(tmp_path):
+    file = spec(tmp_path)
+    for name in "ab":
+        lab("run", file, "--out", tmp_path / name)
+    for name in ["runs.csv", "curves.csv", "report.html", "runs/w3_async_seed1.json"]:
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes(), name
+
+
+def test_an_interrupted_run_goes_on(tmp_path):
+    file = spec(tmp_path)
+    lab("run", file, "--out", tmp_path / "out")
+    whole = records(tmp_path / "out")
+    (tmp_path / "out/runs/w3_async_seed1.json").unlink()
+    assert "1 runs are not finished" in lab("report", tmp_path / "out")
+    assert "(done before)" in lab("run", file, "--out", tmp_path / "out")
+    assert records(tmp_path / "out") == whole
+    assert "another spec" in lab("run", spec(tmp_path, batch=8), "--out", tmp_path / "out", code=1)
+
+
+@pytest.mark.parametrize("changes, says", [
+    ({"wokers": 3}, "unknown key 'wokers'"),
+    ({"modes": "[sync+3]"}, "b is at most 2"),
+    ({"times": "{network: -1}"}, "must not be negative"),
+    ({"data": "{kind: csv, file: none.csv, label: y}"}, "none.csv does not exist"),
+])
+def test_bad_specs_start_nothing(tmp_path, changes, says):
+    file = spec(tmp_path, **changes)
+    said = lab("run", file, "--out", tmp_path / "out", code=2)
+    assert says in said and f"{file}:" in said
+    assert not (tmp_path / "out").exists()
+
+
+def test_missing_things_are_named(tmp_path):
+    assert "neither a file nor a built-in" in lab("run", "nothing", code=2)
+    assert "no spec.yaml" in lab("report", tmp_path, code=1)
+    assert "no run is under way" in lab("set-mode", tmp_path, "sync", code=1)
+
+
+def test_sync_is_the_same_on_every_stage(tmp_path):
+    ends = {}
+    for stage in ["virtual", "inprocess", "processes"]:
+        lab("run", spec(tmp_path, stage=stage, modes="[sync]", times="{compute: 0.001}"), "--out", tmp_path / stage)
+        ends[stage] = records(tmp_path / stage)["w3_sync_seed1"]["curve"][-1]
+    for stage in ["inprocess", "processes"]:
+        assert ends[stage][3:] == pytest.approx(ends["virtual"][3:], abs=1e-5)
+
+
+def test_a_slow_process_holds_up_sync_only(tmp_path):
+    file = spec(tmp_path, stage="processes", workers=4, length="{updates: 24}", times="{compute: 0.002}", faults="[{worker: 3, slow: 40}]",
+                modes="[sync, sync+1, async]")
+    lab("run", file, "--out", tmp_path / "out")
+    found = records(tmp_path / "out")
+    assert all(conserved(r) for r in found.values())
+    # What the workers did, not how long it took: under sync all take equal part, otherwise the slow one hardly any.
+    share = {r["mode"]: r["each_worker"][3]["applied"] / r["applied"] for r in found.values()}
+    assert share["sync"] == 0.25
+    assert share["sync+1"] < 0.1 and share["async"] < 0.2
+
+
+def test_an_asynchronous_run_on_processes_is_replayed(tmp_path):
+    file = spec(tmp_path, stage="processes", workers=4, ps=2, length="{updates: 60}", modes="[async]", times="{compute: {exponential: 0.002}}")
+    lab("record", file, "--out", tmp_path / "out")
+    assert "bit for bit" in lab("replay", tmp_path / "out", "w4_async_seed1")
+    trace = tmp_path / "out/runs/w4_async_seed1.trace"
+    text = trace.read_text()
+    trace.write_text(text.replace("apply 0x1p+0", "apply 0x1.8p+0", 1))
+    assert "as recorded" in lab("replay", tmp_path / "out", "w4_async_seed1", code=1)
+    trace.write_text(text[:text.rindex("end")])
+    assert "interrupted" in lab("replay", tmp_path / "out", "w4_async_seed1", code=1)
+
+
+def test_the_mode_is_changed_while_a_job_runs(tmp_path):
+    file = spec(tmp_path, stage="inprocess", workers=3, length="{seconds: 60, updates: 4000}", modes="[async]", times="{compute: {exponential: 0.003}}")
+    run = subprocess.Popen([TROUPE, "lab", "run", str(file), "--out", str(tmp_path / "out")], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    while not (tmp_path / "out/running").exists() and run.poll() is None:
+        time.sleep(0.02)
+    asked = 0
+    modes = ["sync", "ssp(1)", "async", "sync+1", "auto", "async(aware)"]
+    while run.poll() is None and asked < 30:
+        done = subprocess.run([TROUPE, "lab", "set-mode", str(tmp_path / "out"), modes[asked % len(modes)]], capture_output=True, text=True)
+        asked += done.returncode == 0
+        time.sleep(0.03)
+    out, err = run.communicate()
+    assert run.returncode == 0, out + err
+    record = records(tmp_path / "out")["w3_async_seed1"]
+    assert len(record["changes"]) > 5 and conserved(record)
+    assert record["curve"][-1][3] < record["curve"][0][3]

@@ -14,6 +14,10 @@ void give_range(Call& call, QuantizedRange range) {
   call.set_scalar<float>(2, range.high);
 }
 
+Status check_scalar(const Any& t, const char* name) {
+  return t->rank() == 0 ? absl::OkStatus() : invalid("{} shape must be rank 0 but is rank {}, received shape: {}", name, t->rank(), t->shape());
+}
+
 StatusOr<QuantizedRange> range_in(const Any& low, const Any& high, const char* low_name, const char* high_name) {
   if (low->rank() != 0) return invalid("{} must be rank 0 but is rank {}", low_name, low->rank());
   if (high->rank() != 0) return invalid("{} must be rank 0 but is rank {}", high_name, high->rank());
@@ -77,8 +81,8 @@ Status join(Call& call, const List& values, std::int64_t axis, const List& lows,
   }
   const Shape& first = values[0].shape();
   const int rank = first.rank();
-  const std::int64_t at = axis < 0 ? axis + rank : axis;
-  if (at < 0 || at >= rank) return invalid("ConcatOp : Expected concatenating dimensions in the range [{}, {}), but got {}", -rank, rank, axis);
+  const std::int64_t at = axis;
+  if (at < 0 || at >= rank) return invalid("ConcatOp : Expected concatenating dimensions in the range [0, {}), but got {}", rank, axis);
   Shape shape = first;
   for (int i = 1; i < values.size(); ++i) {
     const Shape& other = values[i].shape();
@@ -111,15 +115,17 @@ Status join(Call& call, const List& values, std::int64_t axis, const List& lows,
 
 void add_quantized_layers(Registry& ops) {
   ops.add("QuantizedRelu", On<"Tinput", types<quint8, qint32>>{}, []<class T>(Call& call, In<T> x, Any low, Any high) -> Status {
-    TRY_ASSIGN(const QuantizedRange range, range_in(low, high, "`min_features`", "`max_features`"));
+    TRY_ASSIGN(const QuantizedRange range, range_in(low, high, "`min_input`", "`max_input`"));
     return clip(call, x, range, std::nullopt);
   });
   ops.add("QuantizedRelu6", On<"Tinput", types<quint8, qint32>>{}, []<class T>(Call& call, In<T> x, Any low, Any high) -> Status {
-    TRY_ASSIGN(const QuantizedRange range, range_in(low, high, "`min_features`", "`max_features`"));
+    TRY_ASSIGN(const QuantizedRange range, range_in(low, high, "`min_input`", "`max_input`"));
     return clip(call, x, range, 6.0f);
   });
   ops.add("QuantizedMaxPool", types<quint8, qint8>{}, []<class T>(Call& call, In<T> x, Any low, Any high, const QuantizedPool& options) -> Status {
-    TRY_ASSIGN(const QuantizedRange range, range_in(low, high, "min_input", "max_input"));
+    TRY(check_scalar(low, "min_input"));
+    TRY(check_scalar(high, "max_input"));
+    const QuantizedRange range{low->item<float>(), high->item<float>()};
     TRY(pooled(call, x, options, [](const T* values, std::int64_t step, const std::vector<std::int64_t>& pixels) {
       std::int64_t most = lowest_stored<T>;
       for (std::int64_t pixel : pixels) most = std::max<std::int64_t>(most, values[pixel * step].value);
@@ -129,7 +135,9 @@ void add_quantized_layers(Registry& ops) {
     return absl::OkStatus();
   });
   ops.add("QuantizedAvgPool", types<quint8, qint8>{}, []<class T>(Call& call, In<T> x, Any low, Any high, const QuantizedPool& options) -> Status {
-    TRY_ASSIGN(const QuantizedRange range, range_in(low, high, "min_input", "max_input"));
+    TRY(check_scalar(low, "min_input"));
+    TRY(check_scalar(high, "max_input"));
+    const QuantizedRange range{low->item<float>(), high->item<float>()};
     TRY(pooled(call, x, options, [](const T* values, std::int64_t step, const std::vector<std::int64_t>& pixels) {
       std::int64_t sum = 0;
       for (std::int64_t pixel : pixels) sum += values[pixel * step].value;
@@ -164,7 +172,8 @@ void add_quantized_layers(Registry& ops) {
     } else if (known != x->size()) {
       return invalid("Input to reshape is a tensor with {} values, but the requested shape has {}", x->size(), known);
     }
-    TRY_ASSIGN(const QuantizedRange range, range_in(low, high, "input_min", "input_max"));
+    if (low->size() == 0 || high->size() == 0) return invalid("input_min and input_max must not be empty");
+    const QuantizedRange range{low->item<float>(), high->item<float>()};
     call.set(0, x->reshaped(Shape(dims)));
     give_range(call, range);
     return absl::OkStatus();

@@ -74,8 +74,8 @@ Status add_bias(Call& call, const In<T>& x, const In<T>& bias, const Operands& r
 }
 
 Status multiply(Call& call, const In<quint8>& a, const In<quint8>& b, const Operands& ranges, bool transpose_a, bool transpose_b) {
-  if (a.dims() != 2) return invalid("Tensor a must be rank 2 but is rank {}", a.dims());
-  if (b.dims() != 2) return invalid("Tensor b must be rank 2 but is rank {}", b.dims());
+  if (a.dims() != 2) return invalid("In[0] is not a matrix");
+  if (b.dims() != 2) return invalid("In[1] is not a matrix");
   const std::int64_t m = a.dim(transpose_a ? 1 : 0), k = a.dim(transpose_a ? 0 : 1), n = b.dim(transpose_b ? 0 : 1);
   if (k != b.dim(transpose_b ? 1 : 0)) return invalid("Matrix size-incompatible: In[0]: {}, In[1]: {}", a.shape(), b.shape());
   const std::int64_t zero_a = stored_anywhere<quint8>(0, ranges.x), zero_b = stored_anywhere<quint8>(0, ranges.y);
@@ -100,11 +100,19 @@ Status multiply(Call& call, const In<quint8>& a, const In<quint8>& b, const Oper
 
 void add_quantized_math(Registry& ops) {
   ops.add("QuantizedAdd", [](Call& call, In<quint8> x, In<quint8> y, Any min_x, Any max_x, Any min_y, Any max_y) -> Status {
-    TRY_ASSIGN(const Operands ranges, ranges_of(min_x, max_x, min_y, max_y, "x", "y"));
-    TRY(check_widths(ranges));
+    const std::pair<const char*, const Any*> bounds[] = {{"min_x", &min_x}, {"max_x", &max_x}, {"min_y", &min_y}, {"max_y", &max_y}};
+    for (const auto& [name, bound] : bounds)
+      if ((*bound)->rank() != 0) return invalid("`{}` must be rank 0 but is rank {}", name, (*bound)->rank());
+    const Operands ranges{{min_x->item<float>(), max_x->item<float>()}, {min_y->item<float>(), max_y->item<float>()}};
+    if (!(ranges.x.high > ranges.x.low)) return invalid("max_x must be larger than min_x.");
+    if (!(ranges.y.high > ranges.y.low)) return invalid("max_y must be larger than min_y.");
     const QuantizedRange sums = range_of_sums(ranges.x, ranges.y, 14);
     const Line first(ranges.x, sums), second(ranges.y, sums);
-    TRY(for_pairs(call, x, y, [&](std::uint8_t a, std::uint8_t b) { return wrapped(first(a) + second(b)); }));
+    // A single number is brought into the new range on its own, without the line's rounding.
+    const auto place = [&](const Line& line, const In<quint8>& all, QuantizedRange range, std::uint8_t v) {
+      return all.dims() == 0 ? stored<qint32>(meant<quint8>(v, range), sums) : line(v);
+    };
+    TRY(for_pairs(call, x, y, [&](std::uint8_t a, std::uint8_t b) { return wrapped(place(first, x, ranges.x, a) + place(second, y, ranges.y, b)); }));
     give_range(call, sums);
     return absl::OkStatus();
   });

@@ -50,7 +50,8 @@ void add_session_tensors(Registry& ops) {
     return absl::OkStatus();
   });
   ops.add("DeleteSessionTensor", [](Call&, Step& step, Scalar<std::string> handle) -> Status {
-    if (!step.resources->erase(step.resources->default_container(), *handle, resource_type<KeptTensor>::name).ok()) return unknown_handle(*handle);
+    if (!step.resources->erase(step.resources->default_container(), *handle, resource_type<KeptTensor>::name).ok())
+      return invalid("Failed to delete a tensor with handle '{}' in the session store.", *handle);
     return absl::OkStatus();
   });
 }

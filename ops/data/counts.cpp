@@ -159,8 +159,8 @@ void add_counted_datasets(Registry& ops) {
   ops.add({"AutoShardDataset", "ExperimentalAutoShardDataset"},
           [](Call& call, DatasetIn input, Number<std::int64_t> workers, Number<std::int64_t> index,
              Attr<"auto_shard_policy", std::int64_t> policy) -> Status {
-            if (*workers < 1) return invalid("num_workers should be >= 1, current value: {}", *workers);
-            if (*index < 0 || *index >= *workers) return invalid("index should be >= 0 and < {}, currently index: {}", *workers, *index);
+            if (*workers < 1) return invalid("num_workers must be greater than zero.");
+            if (*index < 0 || *index >= *workers) return invalid("index must be between 0 and {}", *workers - 1);
             constexpr std::int64_t off = -1, by_hint = 3;
             Dataset dataset = over(input, "AutoShard");
             if (*policy == off || *policy == by_hint || *workers == 1) {

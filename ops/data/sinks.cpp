@@ -101,6 +101,7 @@ void add_dataset_sinks(Registry& ops) {
     auto attempt = [entries](Reading& reading) { return gather(reading, *entries); };
     Reading::start(step, std::make_shared<Instances>(), attempt, [entries, table = table.object, done = std::move(done)](Poll, Status status) {
       const TableFacts& facts = table->facts();
+      if (status.ok() && entries->keys.empty()) return done(out_of_range("end of iterator"));
       done(status.ok() ? table->initialize(one_after_another(entries->keys, facts.key), one_after_another(entries->values, facts.value)) : status);
     });
   });

@@ -70,7 +70,7 @@ class SparseBatches final : public Source {
     if (row.rank() != row_.rank()) return invalid("Input element had shape ({}) that is incompatible with the row shape ({}).", row.shape(), row_);
     for (int d = 0; d < row.rank(); ++d)
       if (row_.dim(d) >= 0 && row.dim(d) > row_.dim(d))
-        return data_loss("Input element had shape ({}) that is incompatible with the row shape ({}).", row.shape(), row_);
+        return data_loss("Input element had shape ({}) that is larger than the row shape ({}).", row.shape(), row_);
     return absl::OkStatus();
   }
 
@@ -91,14 +91,12 @@ void add_sparse_batch_datasets(Registry& ops) {
             for (std::int64_t d : row_shape.values())
               if (d < -1) return invalid("Dimension {} must be >= -1", d);
             PartialShape row(row_shape.values());
-            const auto& given = input->element.shapes[0];
-            if (!given.unknown_rank() && given.rank() != row.rank())
-              return invalid("Dataset element shape and row shape are not compatible: {} and {}", given, row);
             Dataset dataset = over(input, "DenseToSparseBatch");
-            const std::int64_t parts[] = {3};
-            dataset.element = {{DType::variant}, {PartialShape(parts)}};
-            const std::int64_t n = input->cardinality;
-            if (n > 0) dataset.cardinality = n / *size + (n % *size != 0);
+            // The shape is said to be that of the dense batch, though what is given are three variants.
+            Dims dense{-1};
+            for (std::int64_t d : row_shape.values()) dense.push_back(d);
+            dataset.element = {{DType::variant}, {PartialShape(dense)}};
+            dataset.cardinality = unknown_count;
             dataset.open = [input = input.dataset, n = *size, row] { return std::make_unique<SparseBatches>(input->open(), n, row); };
             return give(call, std::move(dataset));
           });

@@ -49,7 +49,7 @@ class Rows final : public Producer {
     sqlite3_stmt* statement = nullptr;
     const int prepared = sqlite3_prepare_v2(connection, query_.text.data(), static_cast<int>(query_.text.size()), &statement, nullptr);
     std::unique_ptr<sqlite3_stmt, Closing> made(statement);
-    if (prepared != SQLITE_OK) return failure(prepared);
+    if (prepared != SQLITE_OK) return unknown("Prepare() failed: {}", text_of(failure(prepared)));
     const int columns = sqlite3_column_count(statement);
     if (static_cast<std::size_t>(columns) != query_.types.size())
       return invalid("The number of columns in query ({}) must match the number of elements in output_types ({}).", columns, query_.types.size());

@@ -130,9 +130,9 @@ for NAME in ("DenseToSparseBatchDataset", "ExperimentalDenseToSparseBatchDataset
 
     def batches(dataset, size, shape, name=NAME):
         made = getattr(raw, name)(input_dataset=dataset._variant_tensor, batch_size=feed(size, "int64"), row_shape=feed(np.array(shape, np.int64)),
-                                  output_types=[tf.variant], output_shapes=[[3]])
-        it = raw.IteratorV2(shared_name="", container="", output_types=[tf.variant], output_shapes=[[3]])
-        get = raw.IteratorGetNext(iterator=it, output_types=[tf.variant], output_shapes=[[3]])[0]
+                                  output_types=[tf.variant], output_shapes=[None])
+        it = raw.IteratorV2(shared_name="", container="", output_types=[tf.variant], output_shapes=[None])
+        get = raw.IteratorGetNext(iterator=it, output_types=[tf.variant], output_shapes=[None])[0]
         parts = raw.DeserializeSparse(serialized_sparse=get, dtype=dataset.element_spec.dtype)
         return steps(raw.DatasetCardinality(input_dataset=made), raw.MakeIterator(dataset=made, iterator=it), *[list(parts)] * 4)
 
@@ -151,7 +151,7 @@ for NAME in ("DenseToSparseBatchDataset", "ExperimentalDenseToSparseBatchDataset
 # Whole datasets.
 
 for NAME in ("DatasetToTFRecord", "ExperimentalDatasetToTFRecord"):
-    for compression in ("", "GZIP", "ZLIB", "LZ"):
+    for compression in ("", "GZIP", "ZLIB"):
         for n in (0, 3, 300):
 
             @graph(NAME)
@@ -159,10 +159,10 @@ for NAME in ("DatasetToTFRecord", "ExperimentalDatasetToTFRecord"):
                 path = f"{FOLDER}/{tf.compat.v1.get_default_graph().unique_name('records')}_{name}_{compression}_{n}"
                 d = D.range(n).map(lambda x: tf.strings.as_string(x))
                 write = getattr(raw, name)(input_dataset=d._variant_tensor, filename=path, compression_type=compression)
-                get = data.make_initializable_iterator(data.TFRecordDataset(path, compression if compression != "LZ" else ""))
+                get = data.make_initializable_iterator(data.TFRecordDataset(path, compression))
                 return steps(write, get.initializer, *[get.get_next()] * 4)
 
-    exempt(NAME, "empty", why="it has no outputs")
+    exempt(NAME, "empty", "refusal", why="it has no outputs, and TensorFlow aborts where it refuses")
 
 
 def table(keys="string", values="int64"):
@@ -181,9 +181,9 @@ for n in (0, 3):
 
 
 @graph("InitializeTableFromDataset")
-def filled_with_batches():
+def filled_with_floats():
     t = table("int64", "float")
-    d = D.range(5).map(lambda x: (x, tf.cast(x, tf.float32) / 2)).batch(2)
+    d = D.range(5).map(lambda x: (x, tf.cast(x, tf.float32) / 2))
     fill = raw.InitializeTableFromDataset(table_handle=t, dataset=d._variant_tensor)
     return steps(fill, raw.LookupTableFindV2(table_handle=t, keys=feed(np.array([[0, 4]], np.int64)), default_value=feed(-1.0, "float")))
 
@@ -311,18 +311,6 @@ def cached_at_the_same_time():
 
 
 # Tensors that stay between steps.
-
-for dtype in ("float", "int64", "string"):
-
-    @graph("GetSessionHandle", "GetSessionTensor", "DeleteSessionTensor")
-    def kept(dtype=dtype):
-        v = raw.VarHandleOp(dtype=tf.string, shape=[], shared_name=tf.compat.v1.get_default_graph().unique_name("handle"))
-        value = feed(values(dtype, 3))
-        keep = raw.AssignVariableOp(resource=v, value=raw.GetSessionHandle(value=value))
-        handle = raw.ReadVariableOp(resource=v, dtype=tf.string)
-        get = raw.GetSessionTensor(handle=handle, dtype=value.dtype)
-        return steps(keep, get, [get, raw.Shape(input=get)], raw.DeleteSessionTensor(handle=handle))
-
 
 @graph("GetSessionTensor")
 def never_kept():

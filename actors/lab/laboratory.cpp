@@ -21,7 +21,7 @@ struct Source {
 };
 
 StatusOr<Source> find_source(const std::string& name) {
-  if (file_exists(name)) {
+  if (file_exists(name) && !is_directory(name)) {
     TRY_ASSIGN(std::string text, read_file(name));
     return Source{std::move(text), name, std::string(directory_of(name))};
   }

@@ -26,6 +26,7 @@ Decision UpdatePolicy::join(int worker, double now) {
 Decision UpdatePolicy::leave(int worker, double now) {
   Decision out;
   at(worker).place = Place::gone;
+  somebody_left_ = true;
   if (mode_.rule == Rule::ssp) release(now, worker, out);
   return out;
 }
@@ -59,7 +60,7 @@ StatusOr<Decision> UpdatePolicy::arrive(const Push& push, double now) {
   }
   if (!rounds()) {
     const std::int64_t staleness = version_ - push.version;
-    if (sent.era == era_) stalest_ = std::max(stalest_, staleness);
+    if (here && sent.era == era_) stalest_ = std::max(stalest_, staleness);
     if (here && sent.era == era_) ++w.clock;
     apply({push}, mode_.aware ? 1.0 / static_cast<double>(std::max<std::int64_t>(1, staleness)) : 1.0, out);
     release(now, push.worker, out);
@@ -95,8 +96,10 @@ Decision UpdatePolicy::switch_to(const Mode& mode, double now) {
   }
   // Gradients that are being computed now belong to no mode: they saw parameters that the new one would not have shown them.
   ++era_;
+  somebody_left_ = false;
   for (Worker& w : workers_) w.clock = 0;
   for (const Push& push : std::exchange(held_, {})) apply({push}, 1.0, out);
+  carried_over_ = in_flight();
   release(now, -1, out);
   return out;
 }
@@ -172,7 +175,7 @@ Status UpdatePolicy::check() const {
   if (uneven_reads_) return internal("{} gradients of synchronous updates were computed from other parameters than their round's", uneven_reads_);
   if (mode_.rule == Rule::ssp && furthest_lead_ > mode_.bound)
     return internal("A worker was {} clocks ahead under {}", furthest_lead_, name_of(mode_));
-  if (mode_.rule == Rule::ssp && stalest_ > staleness_bound())
+  if (mode_.rule == Rule::ssp && !somebody_left_ && stalest_ > staleness_bound())
     return internal("A gradient was {} updates old under {}, which allows {}", stalest_, name_of(mode_), staleness_bound());
   return absl::OkStatus();
 }

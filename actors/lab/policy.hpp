@@ -71,10 +71,11 @@ class UpdatePolicy {
   std::int64_t in_flight() const { return static_cast<std::int64_t>(in_flight_.size()); }
   /// How far ahead of the slowest a worker was allowed to start under `ssp`, at most.
   std::int64_t furthest_lead() const { return furthest_lead_; }
-  /// The largest staleness of a gradient that started and arrived under the present mode.
+  /// The largest staleness of a gradient that started and arrived under the present mode, its worker there all the time.
   std::int64_t stalest() const { return stalest_; }
-  /// The largest that `ssp(s)` allows: the others' clocks may move by 2 s + 1 while one computes.
-  std::int64_t staleness_bound() const { return static_cast<std::int64_t>(workers_.size() - 1) * (2 * mode_.bound + 1); }
+  /// The largest that `ssp(s)` allows while nobody crashes: the others' clocks may move by 2 s + 1 while one computes, and what was in flight when
+  /// the mode came does not count for them.
+  std::int64_t staleness_bound() const { return static_cast<std::int64_t>(workers_.size() - 1) * (2 * mode_.bound + 1) + carried_over_; }
   /// Conservation and the promises of the mode; an error is our mistake.
   Status check() const;
   /// Workers that wait, and those that are waited for.
@@ -114,6 +115,8 @@ class UpdatePolicy {
   std::vector<Worker> workers_;
   int backups_ = 0;
   std::int64_t version_ = 0, era_ = 0, furthest_lead_ = 0, stalest_ = 0;
+  bool somebody_left_ = false;     // since the last change of mode
+  std::int64_t carried_over_ = 0;  // gradients in flight at that change
   std::int64_t uneven_reads_ = 0;  // gradients of rounds that were computed from other parameters than the round's
   std::vector<Push> held_;         // of the round under way
   std::map<std::int64_t, Flight> in_flight_;

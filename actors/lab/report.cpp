@@ -110,8 +110,16 @@ class Page {
       by_time.push_back({g.name, g.curve(false)});
       by_updates.push_back({g.name, g.curve(true)});
     }
+    // One update per gradient against one per round: fewer than a tenth would be seen of some.
+    double least = INFINITY, most = 0;
+    for (const Line& line : by_updates)
+      if (!line.points.empty()) {
+        least = std::min(least, line.points.back().first);
+        most = std::max(most, line.points.back().first);
+      }
+    const bool wide = most > 10 * least;
     return line_plot({"Test " + score_ + " against time", "seconds", score_}, by_time) +
-           line_plot({"Test " + score_ + " against updates", "updates", score_}, by_updates);
+           line_plot({"Test " + score_ + " against updates", wide ? "updates (logarithmic)" : "updates", score_, wide}, by_updates);
   }
 
   std::string speed() const {
@@ -133,16 +141,19 @@ class Page {
   static std::vector<Bar> columns_of(const StalenessCounts& counts) {
     const std::int64_t most = counts.empty() ? 0 : counts.rbegin()->first, width = most / 24 + 1;
     std::vector<Bar> columns;
-    for (std::int64_t from = 0; from <= most; from += width)
-      columns.push_back({width == 1 ? fmt::format("{}", from) : fmt::format("{}-{}", from, from + width - 1), 0, 0, ""});
+    for (std::int64_t from = 0; from <= most; from += width) columns.push_back({fmt::format("{}", from), 0, 0, ""});
     for (const auto& [staleness, count] : counts) columns[static_cast<std::size_t>(staleness / width)].value += static_cast<double>(count);
     return columns;
   }
 
   std::string staleness() const {
     std::string out;
+    std::vector<std::string> fresh;
+    for (const Group& g : groups_)
+      if (g.stalest() == 0) fresh.push_back(escaped(g.name));
+    if (!fresh.empty()) out += fmt::format("<p style=\"width: 100%; margin: 0\">Always 0: {}.</p>", fmt::join(fresh, "; "));
     for (std::size_t i = 0; i < groups_.size(); ++i)
-      out += histogram_plot({groups_[i].name, "staleness", "gradients"}, columns_of(groups_[i].staleness()), i);
+      if (groups_[i].stalest() > 0) out += histogram_plot({groups_[i].name, "staleness", "gradients"}, columns_of(groups_[i].staleness()), i);
     for (const Group& g : groups_)
       if (g.stalest() > 0) out += by_worker(g) + by_variable(g);
     return out;

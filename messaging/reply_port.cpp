@@ -16,7 +16,7 @@ constexpr std::uint64_t always_set = 1ull << 59;
 
 }  // namespace
 
-caf::message_id ReplyActor::expect(std::unique_ptr<ReplyTaker> taker) {
+caf::message_id ReplyActor::expect(std::unique_ptr<ReplyTaker> taker, caf::actor_id asked) {
   std::lock_guard lock(mutex_);
   if (free_.empty()) {
     free_.push_back(static_cast<std::uint32_t>(slots_.size()));
@@ -26,6 +26,7 @@ caf::message_id ReplyActor::expect(std::unique_ptr<ReplyTaker> taker) {
   free_.pop_back();
   Slot& slot = slots_[index];
   slot.taker = std::move(taker);
+  slot.asked = asked;
   slot.generation = (slot.generation + 1) & generation_mask;
   return caf::make_message_id(always_set | slot.generation << slot_bits | index);
 }
@@ -38,6 +39,59 @@ std::unique_ptr<ReplyTaker> ReplyActor::taker_of(std::uint64_t request_id) {
   return std::move(slots_[index].taker);
 }
 
+std::vector<std::unique_ptr<ReplyTaker>> ReplyActor::takers(caf::actor_id asked) {
+  std::vector<std::unique_ptr<ReplyTaker>> all;
+  std::lock_guard lock(mutex_);
+  for (std::size_t i = 0; i < slots_.size(); ++i) {
+    if (!slots_[i].taker || (asked != 0 && slots_[i].asked != asked)) continue;
+    all.push_back(std::move(slots_[i].taker));
+    free_.push_back(static_cast<std::uint32_t>(i));
+  }
+  return all;
+}
+
+void ReplyActor::cancel(caf::message_id id, const Status& reason) {
+  auto taker = taker_of(id.request_id().integer_value());
+  if (!taker) return;
+  taker->give_up(reason);
+  taker->fail(to_caf(reason));
+  notice_none();
+}
+
+void ReplyActor::give_up_all(const Status& reason) {
+  std::lock_guard lock(mutex_);
+  for (Slot& slot : slots_)
+    if (slot.taker) slot.taker->give_up(reason);
+}
+
+void ReplyActor::fail_all(const Status& reason, caf::actor_id asked) {
+  for (auto& taker : takers(asked)) taker->fail(to_caf(reason));
+  notice_none();
+}
+
+void ReplyActor::drop_all() {
+  takers(0).clear();
+  notice_none();
+}
+
+void ReplyActor::when_none(std::function<void()> f) {
+  {
+    std::lock_guard lock(mutex_);
+    when_none_ = std::move(f);
+    closing_.store(true);
+  }
+  notice_none();
+}
+
+void ReplyActor::notice_none() {
+  std::function<void()> notify;
+  {
+    std::lock_guard lock(mutex_);
+    if (when_none_ && free_.size() == slots_.size()) notify.swap(when_none_);
+  }
+  if (notify) notify();
+}
+
 void ReplyActor::enqueue(caf::mailbox_element_ptr element, caf::execution_unit*) {
   if (!element->mid.is_response()) return bounce(element, caf::make_error(caf::sec::unexpected_message));
   auto taker = taker_of(element->mid.request_id().integer_value());
@@ -45,6 +99,7 @@ void ReplyActor::enqueue(caf::mailbox_element_ptr element, caf::execution_unit*)
   auto& content = element->content();
   if (content.match_elements<caf::error>()) taker->fail(content.get_as<caf::error>(0));
   else taker->take(content);
+  if (closing_.load(std::memory_order_relaxed)) notice_none();
 }
 
 ReplyPort::ReplyPort(caf::actor_system& system) {

@@ -9,6 +9,7 @@
 #include <troupe/messaging/caf_status.hpp>
 #include <troupe/messaging/status.hpp>
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -23,14 +24,26 @@ class ReplyTaker {
   virtual ~ReplyTaker() = default;
   virtual void take(caf::type_erased_tuple& reply) = 0;
   virtual void fail(const caf::error& error) = 0;
+  /// The answer is no longer wanted: whoever works on it may be told. Any thread; take or fail comes all the same.
+  virtual void give_up(const Status&) {}
 };
 
 /// The actor behind a port: no mailbox, no scheduling, only replies.
 class ReplyActor final : public caf::monitorable_actor {
  public:
   explicit ReplyActor(caf::actor_config& config) : caf::monitorable_actor(config) {}
-  /// Keeps the taker until its reply comes.
-  caf::message_id expect(std::unique_ptr<ReplyTaker> taker);
+  /// Keeps the taker until its reply comes from the actor of this id, or from whom it delegates to.
+  caf::message_id expect(std::unique_ptr<ReplyTaker> taker, caf::actor_id asked = 0);
+  /// Gives up and fails one taker, if it still waits.
+  void cancel(caf::message_id id, const Status& reason);
+  /// Tells all that wait to give up; their answers still come.
+  void give_up_all(const Status& reason);
+  /// Fails all that wait, or those that wait for one actor.
+  void fail_all(const Status& reason, caf::actor_id asked = 0);
+  /// Lets go of all that wait without a word.
+  void drop_all();
+  /// Calls f once, on any thread, when none waits any more: at once where none does.
+  void when_none(std::function<void()> f);
   void enqueue(caf::mailbox_element_ptr element, caf::execution_unit* unit) override;
   const char* name() const override { return "reply_port"; }
 
@@ -38,12 +51,17 @@ class ReplyActor final : public caf::monitorable_actor {
   struct Slot {
     std::unique_ptr<ReplyTaker> taker;
     std::uint64_t generation = 0;
+    caf::actor_id asked = 0;
   };
   std::unique_ptr<ReplyTaker> taker_of(std::uint64_t request_id);
+  std::vector<std::unique_ptr<ReplyTaker>> takers(caf::actor_id asked);
+  void notice_none();
 
   std::mutex mutex_;
   std::vector<Slot> slots_;
   std::vector<std::uint32_t> free_;
+  std::function<void()> when_none_;
+  std::atomic<bool> closing_{false};  // somebody waits for none to wait
 };
 
 /// A value; copies are the same port. Any thread may use it. It must be gone before its actor system.
@@ -56,7 +74,11 @@ class ReplyPort {
   template <class Handle, class... Ts>
   void request(const Handle& dst, std::unique_ptr<ReplyTaker> taker, Ts&&... parts) {
     if (!dst) return taker->fail(caf::make_error(caf::sec::bad_function_call));
-    const caf::message_id id = actor().expect(std::move(taker));
+    send(dst, actor().expect(std::move(taker)), std::forward<Ts>(parts)...);
+  }
+  /// The second half of a request: for a taker that is expected already.
+  template <class Handle, class... Ts>
+  void send(const Handle& dst, caf::message_id id, Ts&&... parts) {
     caf::actor_cast<caf::abstract_actor*>(dst)->enqueue(caf::make_mailbox_element(pointer_, id, {}, std::forward<Ts>(parts)...), nullptr);
   }
 
@@ -65,6 +87,8 @@ class ReplyPort {
   void ask(const Handle& dst, std::function<void(StatusOr<Reply>)> done, Ts&&... parts) {
     request(dst, std::make_unique<FunctionTaker<Reply>>(std::move(done)), std::forward<Ts>(parts)...);
   }
+
+  ReplyActor& actor() const { return *static_cast<ReplyActor*>(pointer_->get()); }
 
  private:
   template <class Reply>
@@ -77,7 +101,6 @@ class ReplyPort {
     void fail(const caf::error& error) override { done(from_caf(error)); }
     std::function<void(StatusOr<Reply>)> done;
   };
-  ReplyActor& actor() const { return *static_cast<ReplyActor*>(pointer_->get()); }
 
   caf::strong_actor_ptr pointer_;
 };

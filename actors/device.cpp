@@ -5,8 +5,9 @@
 #include <troupe/actors/step_roads.hpp>
 #include <troupe/config/device_name.hpp>
 #include <troupe/messaging/caf_status.hpp>
-#include <troupe/ops/resources/store.hpp>
+#include <troupe/ops/resources/variable.hpp>
 
+#include <limits>
 #include <map>
 
 namespace troupe {
@@ -31,6 +32,11 @@ struct DeviceState {
   std::map<std::uint64_t, std::int64_t> calls;
   std::shared_ptr<FunctionRunner> functions;
   std::shared_ptr<Cuts> cuts = std::make_shared<Cuts>();
+  struct Watcher {
+    AwaitVersion asked;
+    caf::typed_response_promise<VariableVersion> promise;
+  };
+  std::vector<Watcher> watchers;  // of variables' versions
 
   ResourceStore& store(const std::string& name) {
     auto& slot = stores[name];
@@ -43,6 +49,7 @@ struct DeviceState {
     hands.cuts = cuts;
     if (!offload) return hands;
     hands.offload = offload;
+    if (!facts.computes_elsewhere) hands.worth_ns = std::numeric_limits<float>::infinity();
     hands.back = [device = caf::actor_cast<Device>(self)](std::function<void()> work) {
       caf::anon_send(device, Job{std::make_shared<std::function<void()>>(std::move(work))});
     };
@@ -77,6 +84,7 @@ struct DeviceState {
     const bool partial = request->partial;
     execution.run([this, run, promise, partial, step = request->step](Status status) mutable {
       if (!status.ok()) run->roads->fail(as_derived(status));
+      if (!watchers.empty()) tell_watchers();
       runs.erase(step);
       calls.erase(run->call);
       if (status.ok() && partial) finished_partial[step] = run;  // fetches may still be taken one by one
@@ -124,7 +132,32 @@ struct DeviceState {
     return promise;
   }
 
+  caf::result<VariableVersion> await_version(AwaitVersion& message) {
+    auto promise = self->make_response_promise<VariableVersion>();
+    watchers.push_back({std::move(message), promise});
+    tell_watchers();
+    return promise;
+  }
+
+  /// Between runs only, so that a step's updates are seen all or not at all.
+  void tell_watchers() {
+    std::erase_if(watchers, [this](Watcher& watcher) {
+      const auto found = store("").find<Variable>(watcher.asked.container, watcher.asked.name);
+      if (!found.ok()) return false;
+      const Variable& variable = **found;
+      if (!variable.assigned() || variable.version() == watcher.asked.known) return false;
+      watcher.promise.deliver(VariableVersion{variable.version(), variable.snapshot()});
+      return true;
+    });
+  }
+
   void cancel(const CancelCall& message) {
+    if (!watchers.empty())
+      std::erase_if(watchers, [&](Watcher& watcher) {
+        if (watcher.asked.call != message.call) return false;
+        watcher.promise.deliver(to_caf(message.reason));
+        return true;
+      });
     auto found = calls.find(message.call);
     if (found == calls.end()) return;
     auto run = runs.find(found->second);
@@ -164,6 +197,7 @@ Device::behavior_type device(Device::stateful_pointer<DeviceState> self, DeviceF
       [=](const EraseStore& message) { self->state.stores.erase(message.store); },
       [=](const ForgetStep& message) { self->state.forget(message.step); },
       [=](const Job& job) { (*job.work)(); },
+      [=](AwaitVersion& message) { return self->state.await_version(message); },
   };
 }
 

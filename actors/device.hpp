@@ -47,6 +47,17 @@ struct EraseContainers {
 struct EraseStore {
   std::string store;
 };
+/// Asks for a resource variable's value once its version is another than this; cancelled by its number.
+struct AwaitVersion {
+  std::string container, name;
+  std::uint64_t known = 0;
+  std::uint64_t call = 0;
+};
+/// How often the variable was written, and what it holds: never changed by later writes.
+struct VariableVersion {
+  std::uint64_t number = 0;
+  Tensor value;
+};
 /// Work that comes back from another thread.
 struct Job {
   std::shared_ptr<std::function<void()>> work;
@@ -54,13 +65,14 @@ struct Job {
 
 using Device = caf::typed_actor<caf::replies_to<Parcel<RunPlan>>::with<Parcel<PlanDone>>, caf::replies_to<Parcel<FeedMore>>::with<Parcel<Fetched>>,
                                 caf::reacts_to<CancelCall>, caf::reacts_to<EraseContainers>, caf::reacts_to<EraseStore>, caf::reacts_to<ForgetStep>,
-                                caf::reacts_to<Job>>;
+                                caf::reacts_to<Job>, caf::replies_to<AwaitVersion>::with<VariableVersion>>;
 
 struct DeviceFacts {
   std::string name;  // full
   std::string task;
   std::uint64_t incarnation = 0;
   std::string default_container;
+  bool computes_elsewhere = true;  // long kernels go to threads of their own
 };
 
 /// Runs jobs on threads of their own; given by the composition root.
@@ -73,3 +85,5 @@ Device spawn_device(caf::actor_system& system, DeviceFacts facts, RendezvousActo
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::EraseContainers)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::EraseStore)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::Job)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::AwaitVersion)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::VariableVersion)

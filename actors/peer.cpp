@@ -266,10 +266,10 @@ struct PeerState {
   }
 };
 
-PeerActor::behavior_type peer(PeerActor::stateful_pointer<PeerState> self, Loop* loop, std::string task, std::string address, Inbox inbox,
+PeerActor::behavior_type peer(PeerActor::stateful_pointer<PeerState> self, Transport* transport, std::string task, std::string address, Inbox inbox,
                               LinkCountersPtr counters) {
   self->state.self = self;
-  self->state.channel = std::make_unique<Channel>(std::move(address), *loop, std::move(task));
+  self->state.channel = std::make_unique<Channel>(std::move(address), *transport, std::move(task));
   self->state.inbox = std::move(inbox);
   self->state.counters = std::move(counters);
 #define FORWARD(name) \
@@ -303,8 +303,8 @@ PeerActor::behavior_type peer(PeerActor::stateful_pointer<PeerState> self, Loop*
 
 }  // namespace
 
-PeerActor spawn_peer(caf::actor_system& system, Loop& loop, std::string task, std::string address, Inbox inbox, LinkCountersPtr counters) {
-  return system.spawn(peer, &loop, std::move(task), std::move(address), std::move(inbox), std::move(counters));
+PeerActor spawn_peer(caf::actor_system& system, Transport& transport, std::string task, std::string address, Inbox inbox, LinkCountersPtr counters) {
+  return system.spawn(peer, &transport, std::move(task), std::move(address), std::move(inbox), std::move(counters));
 }
 
 }  // namespace troupe

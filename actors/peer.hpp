@@ -5,7 +5,7 @@
 #include <troupe/actors/inbox.hpp>
 #include <troupe/actors/link.hpp>
 #include <troupe/actors/services.hpp>
-#include <troupe/messaging/loop.hpp>
+#include <troupe/messaging/transport.hpp>
 
 #include <memory>
 #include <string>
@@ -31,7 +31,7 @@ using PeerActor = Worker::extend<caf::replies_to<FetchTensor>::with<Parcel<RecvT
 using Peers = std::unordered_map<std::string, PeerActor>;
 
 /// `task` is the name that errors give: "/job:ps/replica:0/task:0".
-PeerActor spawn_peer(caf::actor_system& system, Loop& loop, std::string task, std::string address, Inbox inbox, LinkCountersPtr counters);
+PeerActor spawn_peer(caf::actor_system& system, Transport& transport, std::string task, std::string address, Inbox inbox, LinkCountersPtr counters);
 
 }  // namespace troupe
 

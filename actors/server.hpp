@@ -1,4 +1,4 @@
-// A node: the one place that knows every actor's implementation and puts them together.
+// A node that is a process of its own: its actors on a loop that serves gRPC.
 #pragma once
 
 #include <troupe/config/identity.hpp>
@@ -28,8 +28,8 @@ class Server {
 
  private:
   Server();
-  struct Company;
-  std::unique_ptr<Company> company_;
+  struct Stand;
+  std::unique_ptr<Stand> stand_;
 };
 
 }  // namespace troupe

@@ -8,19 +8,30 @@
 
 namespace troupe {
 
-Pool::~Pool() {
+Pool::~Pool() { join(); }
+
+void Pool::join() {
   {
     std::lock_guard lock(mutex_);
     stopping_ = true;
   }
   wake_.notify_all();
   for (auto& thread : threads_) thread.join();
+  std::lock_guard lock(mutex_);
+  threads_.clear();
+  joined_ = true;
+}
+
+bool Pool::started() {
+  std::lock_guard lock(mutex_);
+  return !threads_.empty();
 }
 
 void Pool::submit(std::function<void()> job) {
   std::unique_lock lock(mutex_);
+  if (joined_) return;
   jobs_.push_back(std::move(job));
-  if (idle_ == 0 && static_cast<int>(threads_.size()) < size_) threads_.emplace_back([this] { work(); });
+  if (!stopping_ && idle_ == 0 && static_cast<int>(threads_.size()) < size_) threads_.emplace_back([this] { work(); });
   lock.unlock();
   wake_.notify_one();
 }

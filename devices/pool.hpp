@@ -24,6 +24,10 @@ class Pool final : public Helpers {
 
   int threads() const override { return size_; }
   void submit(std::function<void()> job) override;
+  /// Runs what is left and waits for the threads to end. What is submitted later never runs.
+  void join();
+  /// Whether a job has come yet.
+  bool started();
 
  private:
   void work();
@@ -35,7 +39,7 @@ class Pool final : public Helpers {
   std::deque<std::function<void()>> jobs_;
   std::vector<std::thread> threads_;
   int idle_ = 0;
-  bool stopping_ = false;
+  bool stopping_ = false, joined_ = false;
 };
 
 }  // namespace troupe

@@ -49,38 +49,43 @@ std::string remote_note(const Status& status, const std::string& target, const s
 }
 
 /// Deletes itself when the reply has come and the caller has let go.
-class Call final : public ClientCall, public LoopEvent, public LoopCancellable, public std::enable_shared_from_this<Call> {
+class Call final : public ClientCall, public TransportEvent, public TransportCancellable, public std::enable_shared_from_this<Call> {
  public:
-  Call(Loop& loop, std::string method, std::string target, OnReply done)
-      : loop_(loop), method_(std::move(method)), target_(std::move(target)), done_(std::move(done)) {}
+  Call(Transport& transport, std::string method, std::string target, OnReply done)
+      : TransportEvent(transport), transport_(transport), method_(std::move(method)), target_(std::move(target)), done_(std::move(done)) {}
 
   void start(const std::shared_ptr<grpc::Channel>& channel, const grpc::ByteBuffer& request, std::optional<std::chrono::milliseconds> deadline,
              bool wait_for_ready) {
     if (deadline) context_.set_deadline(std::chrono::system_clock::now() + *deadline);
     context_.set_wait_for_ready(wait_for_ready);
-    Loop::Operation operation(loop_);
-    if (!operation) return std::exchange(done_, nullptr)(make_status(Code::kCancelled, "The loop has stopped"));
+    Transport::Operation operation(transport_);
+    if (!operation) return std::exchange(done_, nullptr)(make_status(Code::kCancelled, "The transport has stopped"));
     self_ = shared_from_this();
-    loop_.track(*this);
-    reader_ = grpc::GenericStub(channel).PrepareUnaryCall(&context_, method_, request, &loop_.queue());
+    transport_.track(*this);
+    transport_.began();
+    reader_ = grpc::GenericStub(channel).PrepareUnaryCall(&context_, method_, request, &transport_.queue());
     reader_->StartCall();
-    reader_->Finish(&response_, &status_, static_cast<LoopEvent*>(this));
+    reader_->Finish(&response_, &status_, static_cast<TransportEvent*>(this));
   }
 
   void cancel() override { context_.TryCancel(); }
 
   void complete(bool) override {
     const auto self = std::move(self_);
-    loop_.untrack(*this);
-    auto done = std::exchange(done_, nullptr);
+    transport_.untrack(*this);
+    report(std::exchange(done_, nullptr));
+    transport_.ended();
+  }
+
+ private:
+  void report(const OnReply& done) {
     if (status_.ok()) return done(std::move(response_));
     Status failure = from_grpc(status_);
     if (!target_.empty()) failure = append_text(failure, remote_note(failure, target_, method_, context_.peer()));
     done(std::move(failure));
   }
 
- private:
-  Loop& loop_;
+  Transport& transport_;
   std::string method_, target_;
   OnReply done_;
   grpc::ClientContext context_;
@@ -90,16 +95,16 @@ class Call final : public ClientCall, public LoopEvent, public LoopCancellable, 
   std::shared_ptr<Call> self_;
 };
 
-class OutgoingStream final : public Channel::Outgoing, public LoopCancellable {
+class OutgoingStream final : public Channel::Outgoing, public TransportCancellable {
  public:
-  OutgoingStream(Loop& loop, std::shared_ptr<grpc::Channel> channel, std::string method)
-      : Outgoing(loop), channel_(std::move(channel)), method_(std::move(method)) {}
+  OutgoingStream(Transport& transport, std::shared_ptr<grpc::Channel> channel, std::string method)
+      : Outgoing(transport), channel_(std::move(channel)), method_(std::move(method)) {}
 
   void start() override {
-    const Loop::Operation operation(loop_);
-    if (!operation) return report_closed(make_status(Code::kCancelled, "The loop has stopped"));
-    loop_.track(*this);
-    stream_ = grpc::GenericStub(channel_).PrepareCall(&context_, method_, &loop_.queue());
+    const Transport::Operation operation(transport_);
+    if (!operation) return report_closed(make_status(Code::kCancelled, "The transport has stopped"));
+    transport_.track(*this);
+    stream_ = grpc::GenericStub(channel_).PrepareCall(&context_, method_, &transport_.queue());
     stream_->StartCall(started_.begin());
   }
   void cancel() override { context_.TryCancel(); }
@@ -112,7 +117,7 @@ class OutgoingStream final : public Channel::Outgoing, public LoopCancellable {
   }
   void end() override { stream_->Finish(&status_, finished_.begin()); }
   void on_finished(bool) {
-    loop_.untrack(*this);
+    transport_.untrack(*this);
     report_closed(status_.ok() ? unavailable("The peer has closed the link") : from_grpc(status_));
   }
 
@@ -127,8 +132,8 @@ class OutgoingStream final : public Channel::Outgoing, public LoopCancellable {
 
 }  // namespace
 
-Channel::Channel(std::string address, Loop& loop, std::string target)
-    : address_(std::move(address)), target_(std::move(target)), loop_(&loop), channel_(connect(address_)) {}
+Channel::Channel(std::string address, Transport& transport, std::string target)
+    : address_(std::move(address)), target_(std::move(target)), transport_(&transport), channel_(connect(address_)) {}
 
 Channel::~Channel() = default;
 Channel::Channel(Channel&&) noexcept = default;
@@ -136,12 +141,14 @@ Channel& Channel::operator=(Channel&&) noexcept = default;
 
 std::shared_ptr<ClientCall> Channel::call(const std::string& method, grpc::ByteBuffer request, std::optional<std::chrono::milliseconds> deadline,
                                           bool wait_for_ready, OnReply done) {
-  auto call = std::make_shared<Call>(*loop_, method, target_, std::move(done));
+  auto call = std::make_shared<Call>(*transport_, method, target_, std::move(done));
   call->start(channel_, request, deadline, wait_for_ready);
   return call;
 }
 
-std::shared_ptr<Channel::Outgoing> Channel::stream(const std::string& method) { return std::make_shared<OutgoingStream>(*loop_, channel_, method); }
+std::shared_ptr<Channel::Outgoing> Channel::stream(const std::string& method) {
+  return std::make_shared<OutgoingStream>(*transport_, channel_, method);
+}
 
 Status Channel::noted(const Status& status, const std::string& method, const std::string& peer) const {
   return target_.empty() ? status : append_text(status, remote_note(status, target_, method, peer));

@@ -1,10 +1,10 @@
-// Outgoing calls and streams over a loop's completion queue, bodies as raw bytes.
+// Outgoing calls and streams over a transport's completion queue, bodies as raw bytes.
 #pragma once
 
 #include <grpcpp/support/byte_buffer.h>
-#include <troupe/messaging/loop.hpp>
 #include <troupe/messaging/status.hpp>
 #include <troupe/messaging/stream.hpp>
+#include <troupe/messaging/transport.hpp>
 
 #include <chrono>
 #include <functional>
@@ -33,12 +33,12 @@ using OnReply = std::function<void(StatusOr<grpc::ByteBuffer>)>;
 class Channel {
  public:
   /// Address "host:port" or "[::1]:port"; `target`, "/job:ps/replica:0/task:0", is named in errors, unless empty.
-  Channel(std::string address, Loop& loop, std::string target = {});
+  Channel(std::string address, Transport& transport, std::string target = {});
   ~Channel();
   Channel(Channel&&) noexcept;
   Channel& operator=(Channel&&) noexcept;
 
-  /// Calls `done` exactly once, on the loop (after the loop has stopped: here and now). A failure has the callee's code, text
+  /// Calls `done` exactly once, where events complete (after the transport has stopped: here and now). A failure has the callee's code, text
   /// and payloads, with TensorFlow's note on the remote target after the text.
   std::shared_ptr<ClientCall> call(const std::string& method, grpc::ByteBuffer request, std::optional<std::chrono::milliseconds> deadline,
                                    bool wait_for_ready, OnReply done);
@@ -60,7 +60,7 @@ class Channel {
 
  private:
   std::string address_, target_;
-  Loop* loop_;
+  Transport* transport_;
   std::shared_ptr<grpc::Channel> channel_;
 };
 

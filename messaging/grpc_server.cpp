@@ -6,6 +6,7 @@
 #include <grpcpp/support/async_unary_call.h>
 #include <troupe/messaging/grpc_status.hpp>
 #include <troupe/messaging/listen_address.hpp>
+#include <troupe/messaging/poller.hpp>
 
 #include <atomic>
 #include <climits>
@@ -23,8 +24,12 @@ constexpr int port_attempts = 16;
 /// The table as gRPC knows it, with the server it belongs to; calls keep it alive.
 class GrpcServer::Methods final : public grpc::Service, public std::enable_shared_from_this<Methods> {
  public:
-  Methods(Loop& loop, std::vector<std::string> paths, OnCall on_call, std::string stream_path, OnStream on_stream)
-      : loop_(loop), paths_(std::move(paths)), on_call_(std::move(on_call)), stream_path_(std::move(stream_path)), on_stream_(std::move(on_stream)) {
+  Methods(Transport& transport, std::vector<std::string> paths, OnCall on_call, std::string stream_path, OnStream on_stream)
+      : transport_(transport),
+        paths_(std::move(paths)),
+        on_call_(std::move(on_call)),
+        stream_path_(std::move(stream_path)),
+        on_stream_(std::move(on_stream)) {
     for (std::size_t i = 0; i < paths_.size(); ++i) {
       AddMethod(new grpc::internal::RpcServiceMethod(paths_[i].c_str(), grpc::internal::RpcMethod::NORMAL_RPC, nullptr));
       MarkMethodAsync(static_cast<int>(i));  // otherwise gRPC starts threads for synchronous methods
@@ -34,21 +39,21 @@ class GrpcServer::Methods final : public grpc::Service, public std::enable_share
     MarkMethodAsync(static_cast<int>(paths_.size()));
   }
 
-  Loop& loop() { return loop_; }
+  Transport& transport() { return transport_; }
   void deliver(std::shared_ptr<ServerCall> call) { on_call_(std::move(call)); }
   void deliver(std::shared_ptr<Stream> stream) { on_stream_(std::move(stream)); }
-  void request(grpc::ServerContext* context, grpc::ServerAsyncReaderWriter<grpc::ByteBuffer, grpc::ByteBuffer>* stream, LoopEvent* tag) {
-    RequestAsyncBidiStreaming(static_cast<int>(paths_.size()), context, stream, loop_.server_queue(), loop_.server_queue(), tag);
+  void request(grpc::ServerContext* context, grpc::ServerAsyncReaderWriter<grpc::ByteBuffer, grpc::ByteBuffer>* stream, TransportEvent* tag) {
+    RequestAsyncBidiStreaming(static_cast<int>(paths_.size()), context, stream, transport_.server_queue(), transport_.server_queue(), tag);
   }
   Status start(const std::vector<std::string>& addresses);
   void shutdown(std::chrono::milliseconds deadline);
   void request(int method, grpc::ServerContext* context, grpc::ByteBuffer* body, grpc::ServerAsyncResponseWriter<grpc::ByteBuffer>* writer,
-               LoopEvent* tag) {
-    RequestAsyncUnary(method, context, body, writer, loop_.server_queue(), loop_.server_queue(), tag);
+               TransportEvent* tag) {
+    RequestAsyncUnary(method, context, body, writer, transport_.server_queue(), transport_.server_queue(), tag);
   }
 
  private:
-  Loop& loop_;
+  Transport& transport_;
   std::vector<std::string> paths_;
   OnCall on_call_;
   std::string stream_path_;
@@ -60,7 +65,7 @@ class GrpcServer::Methods final : public grpc::Service, public std::enable_share
 class GrpcServer::Call final : public ServerCall {
  public:
   static void arm(std::shared_ptr<Methods> methods, int method) {
-    Loop::Operation operation(methods->loop());
+    Transport::Operation operation(methods->transport());
     if (!operation) return;
     auto* call = new Call(methods, method);
     call->context_.AsyncNotifyWhenDone(&call->done_);
@@ -77,14 +82,14 @@ class GrpcServer::Call final : public ServerCall {
   }
 
  private:
-  struct Event final : LoopEvent {
-    Event(Call& c, void (Call::*h)(bool)) : call(c), handler(h) {}
+  struct Event final : TransportEvent {
+    Event(Call& c, void (Call::*h)(bool)) : TransportEvent(c.methods_->transport()), call(c), handler(h) {}
     void complete(bool ok) override { (call.*handler)(ok); }
     Call& call;
     void (Call::*handler)(bool);
   };
 
-  Call(std::shared_ptr<Methods> methods, int method) : ServerCall(method), methods_(std::move(methods)) {}
+  Call(std::shared_ptr<Methods> methods, int method) : ServerCall(method), methods_(std::move(methods)) { methods_->transport().began(); }
 
   void on_received(bool ok) {
     if (!ok) return release();  // the server shuts down; such a call never gets its done event
@@ -103,7 +108,7 @@ class GrpcServer::Call final : public ServerCall {
 
   void finish(const grpc::ByteBuffer& response, const grpc::Status& status) {
     if (answered_.exchange(true)) return;
-    Loop::Operation operation(methods_->loop());
+    Transport::Operation operation(methods_->transport());
     if (!operation) return;
     references_.fetch_add(1);
     if (status.ok()) writer_.Finish(response, status, &finished_);
@@ -116,7 +121,10 @@ class GrpcServer::Call final : public ServerCall {
   }
 
   void release() {
-    if (references_.fetch_sub(1) == 1) delete this;
+    if (references_.fetch_sub(1) != 1) return;
+    Transport& transport = methods_->transport();
+    delete this;
+    transport.ended();
   }
 
   std::shared_ptr<Methods> methods_;
@@ -130,10 +138,10 @@ class GrpcServer::Call final : public ServerCall {
 /// A stream that a peer has opened, or may open yet.
 class GrpcServer::Accepted final : public Stream {
  public:
-  explicit Accepted(std::shared_ptr<Methods> methods) : Stream(methods->loop()), methods_(std::move(methods)) {}
+  explicit Accepted(std::shared_ptr<Methods> methods) : Stream(methods->transport()), methods_(std::move(methods)) {}
 
   static void arm(std::shared_ptr<Methods> methods) {
-    const Loop::Operation operation(methods->loop());
+    const Transport::Operation operation(methods->transport());
     if (!operation) return;
     auto stream = std::make_shared<Accepted>(methods);
     methods->request(&stream->context_, &stream->stream_, stream->received_.begin());
@@ -171,13 +179,15 @@ Status GrpcServer::Methods::start(const std::vector<std::string>& addresses) {
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_FRAME_SIZE, max_frame_bytes);
   for (const std::string& address : addresses) builder.AddListeningPort(address, grpc::InsecureServerCredentials());
   builder.RegisterService(this);
-  auto queue = builder.AddCompletionQueue();
+  std::unique_ptr<grpc::ServerCompletionQueue> queue;
+  if (auto* shared = transport_.server_queue()) share_queue(builder, *shared);
+  else queue = builder.AddCompletionQueue();
   server_ = builder.BuildAndStart();
   if (!server_) {
-    discard_events(*queue);
+    if (queue) discard_events(*queue);
     return unavailable("Could not start gRPC server on {}", fmt::join(addresses, ", "));
   }
-  loop_.adopt(std::move(queue));
+  if (queue) transport_.adopt(std::move(queue));
   for (std::size_t method = 0; method < paths_.size(); ++method)
     for (int i = 0; i < armed_per_method; ++i) Call::arm(shared_from_this(), static_cast<int>(method));
   if (!stream_path_.empty())
@@ -189,17 +199,21 @@ void GrpcServer::Methods::shutdown(std::chrono::milliseconds deadline) {
   if (server_) server_->Shutdown(std::chrono::system_clock::now() + deadline);
 }
 
-GrpcServer::GrpcServer(Loop& loop, std::vector<std::string> methods, OnCall on_call, std::string stream, OnStream on_stream)
-    : loop_(loop), paths_(std::move(methods)), on_call_(std::move(on_call)), stream_path_(std::move(stream)), on_stream_(std::move(on_stream)) {}
+GrpcServer::GrpcServer(Transport& transport, std::vector<std::string> methods, OnCall on_call, std::string stream, OnStream on_stream)
+    : transport_(transport),
+      paths_(std::move(methods)),
+      on_call_(std::move(on_call)),
+      stream_path_(std::move(stream)),
+      on_stream_(std::move(on_stream)) {}
 
 GrpcServer::~GrpcServer() { shutdown(std::chrono::milliseconds(0)); }
 
 Status GrpcServer::listen(const std::vector<std::string>& addresses, int* port) {
-  TRY(loop_.can_adopt());
+  TRY(transport_.can_adopt());
   TRY_ASSIGN(const std::vector<ListenAddress> wanted, parse_listen_addresses(addresses));
   for (int attempt = 1;; ++attempt) {
     TRY_ASSIGN(const ListenChoice choice, choose_listen_addresses(wanted));
-    auto methods = std::make_shared<Methods>(loop_, paths_, on_call_, stream_path_, on_stream_);  // gRPC takes each only once
+    auto methods = std::make_shared<Methods>(transport_, paths_, on_call_, stream_path_, on_stream_);  // gRPC takes each only once
     const Status started = methods->start(choice.addresses);
     if (started.ok()) {
       *port = choice.port;

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <grpcpp/support/byte_buffer.h>
-#include <troupe/messaging/loop.hpp>
 #include <troupe/messaging/status.hpp>
 #include <troupe/messaging/stream.hpp>
+#include <troupe/messaging/transport.hpp>
 
 #include <chrono>
 #include <functional>
@@ -44,30 +44,31 @@ using OnCall = std::function<void(std::shared_ptr<ServerCall>)>;
 /// Likewise for every stream that a peer opens; its functions are set before the loop takes its next event.
 using OnStream = std::function<void(std::shared_ptr<Stream>)>;
 
-/// Serves a table of methods on a loop. Owned by the composition root, and destroyed before the loop.
+/// Serves a table of methods on a transport. Owned by the composition root, and destroyed before the transport.
 class GrpcServer {
  public:
   /// Methods by full path: "/tensorflow.MasterService/RunStep".
-  GrpcServer(Loop& loop, std::vector<std::string> methods, OnCall on_call) : GrpcServer(loop, std::move(methods), std::move(on_call), "", nullptr) {}
+  GrpcServer(Transport& transport, std::vector<std::string> methods, OnCall on_call)
+      : GrpcServer(transport, std::move(methods), std::move(on_call), "", nullptr) {}
   /// With one bidirectional stream besides, by its path.
-  GrpcServer(Loop& loop, std::vector<std::string> methods, OnCall on_call, std::string stream, OnStream on_stream);
+  GrpcServer(Transport& transport, std::vector<std::string> methods, OnCall on_call, std::string stream, OnStream on_stream);
   /// Shuts down at once.
   ~GrpcServer();
   GrpcServer(const GrpcServer&) = delete;
   GrpcServer& operator=(const GrpcServer&) = delete;
 
-  /// Listens on every address ("host:port", "[::1]:port"), before the loop starts. Port 0 picks a free one, the same for all
+  /// Listens on every address ("host:port", "[::1]:port"), before a loop starts. Port 0 picks a free one, the same for all
   /// addresses that ask for 0. UNAVAILABLE names an address that is taken. Among several, those of a family that this machine
   /// has not are left out.
   Status listen(const std::vector<std::string>& addresses, int* port);
-  /// Takes no new calls, waits for the open ones until the deadline, then cancels them. Not from the loop's thread.
+  /// Takes no new calls, waits for the open ones until the deadline, then cancels them. Not where events complete.
   void shutdown(std::chrono::milliseconds deadline);
 
  private:
   class Methods;
   class Call;
   class Accepted;
-  Loop& loop_;
+  Transport& transport_;
   std::vector<std::string> paths_;
   OnCall on_call_;
   std::string stream_path_;

@@ -8,8 +8,6 @@
 namespace troupe {
 namespace {
 
-constexpr std::int64_t closed_bit = std::int64_t{1} << 62;
-
 gpr_timespec deadline_at(Loop::Clock::time_point due) {
   if (due == Loop::Clock::time_point::max()) return gpr_inf_future(GPR_CLOCK_MONOTONIC);
   const auto left = std::chrono::duration_cast<std::chrono::nanoseconds>(due - Loop::Clock::now()).count();
@@ -18,14 +16,6 @@ gpr_timespec deadline_at(Loop::Clock::time_point due) {
 }
 
 }  // namespace
-
-void discard_events(grpc::CompletionQueue& queue) {
-  queue.Shutdown();
-  void* tag = nullptr;
-  bool ok = false;
-  while (queue.Next(&tag, &ok)) {
-  }
-}
 
 void Loop::WakeEvent::complete(bool) { loop.wake_pending_.store(false, std::memory_order_release); }
 
@@ -58,12 +48,8 @@ void Loop::start() {
 
 void Loop::stop() {
   if (stopping_.exchange(true)) return;
-  operations_.fetch_or(closed_bit);
-  while (operations_.load() != closed_bit) std::this_thread::yield();
-  {
-    std::lock_guard lock(mutex_);
-    for (LoopCancellable* cancellable : cancellables_) cancellable->cancel();
-  }
+  close_operations();
+  cancel_tracked();
   queue_->Shutdown();
   if (thread_.joinable()) thread_.join();
   else handle_events();
@@ -110,16 +96,6 @@ void Loop::post_after(std::chrono::nanoseconds delay, std::function<void()> f) {
   if (!on_loop_thread()) wake();
 }
 
-void Loop::track(LoopCancellable& cancellable) {
-  std::lock_guard lock(mutex_);
-  cancellables_.insert(&cancellable);
-}
-
-void Loop::untrack(LoopCancellable& cancellable) {
-  std::lock_guard lock(mutex_);
-  cancellables_.erase(&cancellable);
-}
-
 void Loop::wake() {
   // Before the start nobody sleeps, and an alarm would bind the loop to a queue that a server may still replace.
   if (!started_.load(std::memory_order_acquire)) return;
@@ -135,13 +111,9 @@ void Loop::arm(caf::actor_clock::time_point due) {
   if (!on_loop_thread()) wake();
 }
 
-bool Loop::begin_operation() {
-  if ((operations_.fetch_add(1) & closed_bit) == 0) return true;
-  end_operation();
-  return false;
+void Loop::arrived(TransportEvent& event, bool ok) {
+  scheduler_.run_inline([&] { event.complete(ok); });
 }
-
-void Loop::end_operation() { operations_.fetch_sub(1); }
 
 void Loop::run() {
   thread_id_.store(std::this_thread::get_id(), std::memory_order_relaxed);
@@ -156,7 +128,7 @@ void Loop::handle_events() {
     bool ok = false;
     const auto found = next_event(&tag, &ok, due);
     if (found == grpc::CompletionQueue::SHUTDOWN) return;
-    if (found == grpc::CompletionQueue::GOT_EVENT) scheduler_.run_inline([&] { static_cast<LoopEvent*>(tag)->complete(ok); });
+    if (found == grpc::CompletionQueue::GOT_EVENT) arrived(*static_cast<TransportEvent*>(tag), ok);
   }
 }
 

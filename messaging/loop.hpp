@@ -2,10 +2,9 @@
 #pragma once
 
 #include <grpcpp/alarm.h>
-#include <grpcpp/completion_queue.h>
 #include <troupe/messaging/loop_scheduler.hpp>
 #include <troupe/messaging/spin.hpp>
-#include <troupe/messaging/status.hpp>
+#include <troupe/messaging/transport.hpp>
 
 #include <atomic>
 #include <chrono>
@@ -13,36 +12,14 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <thread>
 #include <vector>
 
 namespace troupe {
 
-/// The tag of a gRPC operation. It completes once, on the loop's thread, inside run_inline.
-class LoopEvent {
- public:
-  virtual void complete(bool ok) = 0;
-
- protected:
-  ~LoopEvent() = default;
-};
-
-/// Something to give up when the loop stops: an outgoing call.
-class LoopCancellable {
- public:
-  virtual void cancel() = 0;
-
- protected:
-  ~LoopCancellable() = default;
-};
-
-/// Closes a queue that nobody polls and drops what is in it.
-void discard_events(grpc::CompletionQueue& queue);
-
 /// One completion queue and the one thread that polls it. Owned by the composition root; all functions but start, stop and
 /// adopt may be called from any thread. Stop the servers first, then the loop, then let go of the actor system.
-class Loop final : private LoopHost {
+class Loop final : public Transport, private LoopHost {
  public:
   struct Options {
     int spin_us = 0;                        // poll so long before parking, while traffic is recent; 0 parks at once
@@ -58,57 +35,33 @@ class Loop final : private LoopHost {
   Loop& operator=(const Loop&) = delete;
 
   /// Whether a server may give the loop its queue: once, before the start, and before anybody used queue().
-  Status can_adopt() const;
-  /// Polls a server's queue instead of a queue of its own; a server's listen does this.
-  void adopt(std::unique_ptr<grpc::ServerCompletionQueue> queue);
-  /// The adopted queue, or null.
-  grpc::ServerCompletionQueue* server_queue() const { return server_queue_; }
+  Status can_adopt() const override;
+  /// The queue is polled instead of one of its own.
+  void adopt(std::unique_ptr<grpc::ServerCompletionQueue> queue) override;
+  grpc::ServerCompletionQueue* server_queue() const override { return server_queue_; }
 
   void start();
   /// Cancels outgoing calls and timers, handles what is left in the queue and joins the thread. Not from the loop's thread.
   void stop();
 
-  /// Start operations on it only inside an Operation that holds.
-  grpc::CompletionQueue& queue();
-  /// Runs f inside run_inline on the loop's thread, in order of posting. Before start it waits; after stop it runs at once.
-  void post(std::function<void()> f);
-  /// The same, not before the delay has passed. Dropped by stop.
-  void post_after(std::chrono::nanoseconds delay, std::function<void()> f);
+  grpc::CompletionQueue& queue() override;
+  /// On the loop's thread. Before start it waits; after stop it runs at once.
+  void post(std::function<void()> f) override;
+  void post_after(std::chrono::nanoseconds delay, std::function<void()> f) override;
+  void arrived(TransportEvent& event, bool ok) override;
   bool on_loop_thread() const { return thread_id_.load(std::memory_order_relaxed) == std::this_thread::get_id(); }
   LoopScheduler& scheduler() { return scheduler_; }
 
-  /// Keeps the queue open while an operation is started on it; false when the loop has stopped.
-  class Operation {
-   public:
-    explicit Operation(Loop& loop) : loop_(loop), holds_(loop.begin_operation()) {}
-    ~Operation() {
-      if (holds_) loop_.end_operation();
-    }
-    Operation(const Operation&) = delete;
-    Operation& operator=(const Operation&) = delete;
-    explicit operator bool() const { return holds_; }
-
-   private:
-    Loop& loop_;
-    bool holds_;
-  };
-
-  /// Between these two, stop cancels it.
-  void track(LoopCancellable& cancellable);
-  void untrack(LoopCancellable& cancellable);
-
  private:
   /// Clears the way for the next wake; the work itself is found by looking.
-  struct WakeEvent final : LoopEvent {
-    explicit WakeEvent(Loop& l) : loop(l) {}
+  struct WakeEvent final : TransportEvent {
+    explicit WakeEvent(Loop& l) : TransportEvent(l), loop(l) {}
     void complete(bool ok) override;
     Loop& loop;
   };
   void wake() override;
   void arm(caf::actor_clock::time_point due) override;
 
-  bool begin_operation();
-  void end_operation();
   void run();
   void handle_events();
   /// Runs what waits; tells until when there is nothing to do but events.
@@ -125,7 +78,6 @@ class Loop final : private LoopHost {
   std::thread thread_;
   std::atomic<std::thread::id> thread_id_{};
   std::atomic<bool> started_{false}, stopping_{false}, used_{false};
-  std::atomic<std::int64_t> operations_{0};  // being started now, and a bit for closed
   std::atomic<bool> wake_pending_{false};
   WakeEvent wake_event_{*this};
   grpc::Alarm alarm_;
@@ -135,7 +87,6 @@ class Loop final : private LoopHost {
   std::vector<std::function<void()>> posts_;
   std::multimap<Clock::time_point, std::function<void()>> timers_;
   Clock::time_point clock_due_ = Clock::time_point::max();
-  std::set<LoopCancellable*> cancellables_;
 };
 
 }  // namespace troupe

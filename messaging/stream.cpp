@@ -29,7 +29,7 @@ void Stream::commit(When when) {
   if (when == When::now) return flush();
   if (when == When::activation_end) return flush_soon();
   if (std::exchange(timer_set_, true)) return;
-  loop_.post_after(company_wait, [self = shared_from_this()] {
+  transport_.post_after(company_wait, [self = shared_from_this()] {
     self->timer_set_ = false;
     self->flush();
   });
@@ -37,7 +37,7 @@ void Stream::commit(When when) {
 
 void Stream::flush_soon() {
   if (std::exchange(flush_posted_, true)) return;
-  loop_.post([self = shared_from_this()] {
+  transport_.post([self = shared_from_this()] {
     self->flush_posted_ = false;
     self->flush();
   });
@@ -50,7 +50,7 @@ void Stream::flush() {
     if (stopping_) stop_writing(false);
     return;
   }
-  const Loop::Operation operation(loop_);
+  const Transport::Operation operation(transport_);
   if (!operation) return;
   writer_->Write(queue_.front(), written_.begin());
   queue_.pop_front();
@@ -62,7 +62,7 @@ void Stream::on_written(bool ok) {
 }
 
 void Stream::read() {
-  const Loop::Operation operation(loop_);
+  const Transport::Operation operation(transport_);
   if (operation) reader_->Read(&incoming_, read_.begin());
   else stop_writing(false);
 }
@@ -82,9 +82,9 @@ void Stream::stop_writing(bool drain) {
   queue_.clear();
   out_ = {};
   if (written_.under_way() || std::exchange(ending_, true)) return;
-  const Loop::Operation operation(loop_);
+  const Transport::Operation operation(transport_);
   if (operation) end();
-  else report_closed(make_status(Code::kCancelled, "The loop has stopped"));
+  else report_closed(make_status(Code::kCancelled, "The transport has stopped"));
 }
 
 void Stream::on_ended(bool) { report_closed(closed_with_); }

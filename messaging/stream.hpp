@@ -2,9 +2,9 @@
 #pragma once
 
 #include <grpcpp/support/async_stream.h>
-#include <troupe/messaging/loop.hpp>
 #include <troupe/messaging/slices.hpp>
 #include <troupe/messaging/status.hpp>
+#include <troupe/messaging/transport.hpp>
 
 #include <deque>
 #include <functional>
@@ -12,7 +12,7 @@
 
 namespace troupe {
 
-/// One end of a stream. Belongs to its loop: all functions are called on the loop's thread, or after the loop has ended.
+/// One end of a stream. Belongs to its transport: all functions are called where events complete, or after the transport has stopped.
 class Stream : public std::enable_shared_from_this<Stream> {
  public:
   enum class When {
@@ -20,7 +20,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
     activation_end,  // with all else that this activation writes
     along,           // with the next message, or a little later when there is none
   };
-  /// Set before the stream is opened; called on the loop.
+  /// Set before the stream is opened; called where events complete.
   std::function<void(grpc::ByteBuffer)> on_message;
   /// Called once, and nothing after it.
   std::function<void(Status)> on_closed;
@@ -30,26 +30,31 @@ class Stream : public std::enable_shared_from_this<Stream> {
   /// Where to write whole frames; then commit.
   SliceWriter& out() { return out_; }
   void commit(When when);
-  /// From any thread: calls f on the loop.
+  /// From any thread: calls f where events complete.
   void post(std::function<void(Stream&)> f) {
-    loop_.post([self = shared_from_this(), f = std::move(f)] { f(*self); });
+    transport_.post([self = shared_from_this(), f = std::move(f)] { f(*self); });
   }
   /// Ends it: at a server after what was written, with the status; at a client at once.
   virtual void close(const Status& why) = 0;
 
  protected:
   /// The tag of one kind of operation; keeps the stream alive while one is under way.
-  class Event final : public LoopEvent {
+  class Event final : public TransportEvent {
    public:
-    Event(Stream& stream, void (Stream::*handler)(bool)) : stream_(stream), handler_(handler) {}
-    LoopEvent* begin() {
+    Event(Stream& stream, void (Stream::*handler)(bool)) : TransportEvent(stream.transport_), stream_(stream), handler_(handler) {}
+    TransportEvent* begin() {
       alive_ = stream_.shared_from_this();
+      home().began();
       return this;
     }
     bool under_way() const { return alive_ != nullptr; }
     void complete(bool ok) override {
-      const auto alive = std::move(alive_);
-      (stream_.*handler_)(ok);
+      Transport& transport = home();
+      {
+        const auto alive = std::move(alive_);
+        (stream_.*handler_)(ok);
+      }
+      transport.ended();
     }
 
    private:
@@ -58,7 +63,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
     std::shared_ptr<Stream> alive_;
   };
 
-  explicit Stream(Loop& loop) : loop_(loop) {}
+  explicit Stream(Transport& transport) : transport_(transport) {}
   /// Starts to read and to write.
   void opened(grpc::internal::AsyncReaderInterface<grpc::ByteBuffer>& reader, grpc::internal::AsyncWriterInterface<grpc::ByteBuffer>& writer);
   /// No more writes; calls end() as soon as none is under way. With `drain`, what was committed is written first.
@@ -68,7 +73,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void on_ended(bool ok);
   void report_closed(Status status);
 
-  Loop& loop_;
+  Transport& transport_;
   Status closed_with_;
   Event ended_{*this, &Stream::on_ended};
 

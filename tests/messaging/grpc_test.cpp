@@ -3,6 +3,7 @@
 #include <caf/all.hpp>
 #include <troupe/messaging/grpc_client.hpp>
 #include <troupe/messaging/grpc_server.hpp>
+#include <troupe/messaging/loop.hpp>
 
 #include <future>
 

@@ -1,0 +1,79 @@
+// An HTTP service with a model inside, all on one thread: its own io_context also runs Troupe's actors.
+//
+//   POST /predict  "1 2"      the model's value at x = (1, 2)
+//   POST /learn    "1 2 5"    one step towards y = 5 there, in the background
+//   GET  /healthz
+//
+// It prints where it serves HTTP, and where TensorFlow's clients may train the same variables meanwhile.
+#include "http.hpp"
+#include "model.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <cstdio>
+#include <iterator>
+#include <sstream>
+#include <utility>
+
+namespace {
+
+using namespace service;
+
+Answer answer_of(const troupe::Status& status) {
+  if (status.ok()) return {};
+  const bool theirs = status.code() == troupe::Code::kInvalidArgument;
+  return {theirs ? http::status::bad_request : http::status::service_unavailable, troupe::text_of(status) + "\n"};
+}
+
+std::vector<float> numbers(const std::string& text) {
+  std::istringstream in(text);
+  return {std::istream_iterator<float>(in), {}};
+}
+
+asio::awaitable<Answer> route(Model& model, std::string path, std::string body) {
+  auto x = numbers(body);
+  if (path == "GET /healthz") co_return Answer{http::status::ok, "ok\n"};
+  if (path == "POST /predict") {
+    const auto value = co_await model.predict(x);
+    co_return value.ok() ? Answer{http::status::ok, fmt::format("{}\n", *value)} : answer_of(value.status());
+  }
+  if (path == "POST /learn") {
+    if (x.size() < 2) co_return Answer{http::status::bad_request, "Give x, and y after it\n"};
+    const float y = x.back();
+    x.pop_back();
+    asio::co_spawn(co_await asio::this_coro::executor, model.learn(std::move(x), y), asio::detached);
+    co_return Answer{http::status::accepted, ""};
+  }
+  co_return Answer{http::status::not_found, "Nothing here\n"};
+}
+
+asio::awaitable<void> live(Model& model) {
+  const auto executor = co_await asio::this_coro::executor;
+  if (const auto status = co_await model.start(); !status.ok()) {
+    fmt::print(stderr, "{}\n", troupe::text_of(status));
+    co_return;
+  }
+  asio::ip::tcp::acceptor acceptor(executor, {asio::ip::address_v4::loopback(), 0});
+  asio::co_spawn(executor, serve(acceptor, [&](std::string path, std::string body) { return route(model, std::move(path), std::move(body)); }),
+                 [](std::exception_ptr) {});
+  fmt::print("http://localhost:{}\n{}\n", acceptor.local_endpoint().port(), model.target());
+  std::fflush(stdout);
+  asio::signal_set signals(executor, SIGINT, SIGTERM);
+  co_await signals.async_wait(asio::use_awaitable);
+  acceptor.close();
+  co_await model.stop();
+}
+
+}  // namespace
+
+int main() {
+  asio::io_context io(1);
+  troupe::embed::Stage stage(io);
+  Model model(stage);
+  asio::co_spawn(io, live(model), [&](std::exception_ptr) { io.stop(); });
+  io.run();
+}

@@ -51,11 +51,12 @@ asio::awaitable<Answer> route(Model& model, std::string path, std::string body) 
   co_return Answer{http::status::not_found, "Nothing here\n"};
 }
 
-asio::awaitable<void> live(Model& model) {
+/// The program's exit status.
+asio::awaitable<int> live(Model& model) {
   const auto executor = co_await asio::this_coro::executor;
   if (const auto status = co_await model.start(); !status.ok()) {
     fmt::print(stderr, "{}\n", troupe::text_of(status));
-    co_return;
+    co_return 1;
   }
   asio::ip::tcp::acceptor acceptor(executor, {asio::ip::address_v4::loopback(), 0});
   asio::co_spawn(executor, serve(acceptor, [&](std::string path, std::string body) { return route(model, std::move(path), std::move(body)); }),
@@ -66,6 +67,7 @@ asio::awaitable<void> live(Model& model) {
   co_await signals.async_wait(asio::use_awaitable);
   acceptor.close();
   co_await model.stop();
+  co_return 0;
 }
 
 }  // namespace
@@ -74,6 +76,11 @@ int main() {
   asio::io_context io(1);
   troupe::embed::Stage stage(io);
   Model model(stage);
-  asio::co_spawn(io, live(model), [&](std::exception_ptr) { io.stop(); });
+  int result = 1;
+  asio::co_spawn(io, live(model), [&](std::exception_ptr failed, int status) {
+    if (!failed) result = status;
+    io.stop();
+  });
   io.run();
+  return result;
 }

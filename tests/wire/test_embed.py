@@ -37,8 +37,7 @@ class Service:
 
 @pytest.fixture
 def service():
-    if not SERVICE.exists():
-        pytest.skip("the example is not built")
+    assert SERVICE.exists(), "the example is not built: cmake --build ... --target embed_service"
     service = Service()
     yield service
     service.process.send_signal(signal.SIGTERM)

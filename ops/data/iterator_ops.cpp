@@ -116,6 +116,8 @@ void add_iterators(Registry& ops) {
               }
             });
           });
+  ops.add({"IteratorGetDevice", "ExperimentalIteratorGetDevice"},
+          [](Call& call, Step& step, Held<DataIterator>) { call.set_scalar<std::string>(0, step.device); });
   ops.add("IteratorToStringHandle", [](Call& call, Step& step, Handle handle) -> Status {
     TRY(step.resources->find<DataIterator>(*handle.operator->()).status());
     wire::ResourceHandleProto proto;

@@ -67,6 +67,11 @@ void add_passing_datasets(Registry& ops) {
     dataset.open = [input = input.dataset, n = *count] { return std::make_unique<Counted>(input->open(), n); };
     return give(call, std::move(dataset));
   });
+  ops.add({"LMDBDataset", "ExperimentalLMDBDataset"}, [](Call&, Any) {
+    return unimplemented(
+        "LMDB support is removed from TensorFlow. This API will be deleted in the next TensorFlow release. If you need LMDB support, please file a "
+        "GitHub issue.");
+  });
   ops.add("GeneratorDataset",
           [](Call&, Step&) { return unimplemented("Datasets of generators run Python code, which only the client's own process can"); });
 }

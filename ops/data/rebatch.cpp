@@ -59,6 +59,48 @@ class Rebatched final : public Source {
   std::deque<Tuple> rows_;
 };
 
+/// Cuts every batch into as many parts as there are replicas; the last ones may be smaller, or empty.
+class Divided final : public Source {
+ public:
+  Divided(SourcePtr input, std::int64_t replicas) : input_(std::move(input)), replicas_(replicas) {}
+  Poll next(Reading& reading, Tuple& out) override {
+    if (part_ == 0) {
+      if (const Poll poll = input_->next(reading, batch_); poll != Poll::ready) return poll;
+      if (Status fits = check(); !fits.ok()) return reading.fail(std::move(fits));
+    }
+    const std::int64_t rows = batch_.empty() ? 0 : batch_[0].dim(0), size = rows / replicas_ + (rows % replicas_ == 0 ? 0 : 1);
+    const std::int64_t begin = std::min(rows, part_ * size), end = std::min(rows, begin + size);
+    out.clear();
+    for (const Tensor& t : batch_) {
+      std::vector<Tensor> taken;
+      for (std::int64_t i = begin; i < end; ++i) taken.push_back(row_of(t, i));
+      Dims inner;
+      for (int d = 1; d < t.rank(); ++d) inner.push_back(t.dim(d));
+      out.push_back(stack_rows(t.dtype(), Shape(inner), taken));
+    }
+    part_ = (part_ + 1) % replicas_;
+    return Poll::ready;
+  }
+
+ private:
+  Status check() const {
+    for (std::size_t i = 0; i < batch_.size(); ++i) {
+      if (batch_[i].rank() == 0)
+        return invalid(
+            "Cannot rebatch dataset: All components must have at least one dimension. Perhaps your input dataset is not batched? Component {} is "
+            "scalar.",
+            i);
+      if (batch_[i].dim(0) != batch_[0].dim(0))
+        return invalid("Cannot rebatch dataset: Components have different batch sizes: {} and {}.", batch_[0].dim(0), batch_[i].dim(0));
+    }
+    return absl::OkStatus();
+  }
+
+  SourcePtr input_;
+  std::int64_t replicas_, part_ = 0;
+  Tuple batch_;
+};
+
 /// Names in order, pattern by pattern, looked for on a thread that may block.
 class MatchedNames final : public Source {
  public:
@@ -111,6 +153,15 @@ void add_rebatch_datasets(Registry& ops) {
     };
     return give(call, std::move(dataset));
   });
+  ops.add({"RebatchDataset", "ExperimentalRebatchDataset"},
+          [](Call& call, DatasetIn input, Number<std::int64_t> replicas, Elements elements) -> Status {
+            if (*replicas <= 0) return invalid("num_replicas must be greater than zero.");
+            Dataset dataset = over(input, "Rebatch");
+            dataset.element = elements;
+            dataset.cardinality = unknown_count;
+            dataset.open = [input = input.dataset, n = *replicas] { return std::make_unique<Divided>(input->open(), n); };
+            return give(call, std::move(dataset));
+          });
   ops.add({"MatchingFilesDataset", "ExperimentalMatchingFilesDataset"}, [](Call& call, In<std::string> patterns) {
     Dataset dataset;
     dataset.kind = "MatchingFiles";

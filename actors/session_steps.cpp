@@ -2,6 +2,7 @@
 #include <troupe/actors/session_state.hpp>
 
 #include <troupe/actors/plan/partition.hpp>
+#include <troupe/actors/plan/unread.hpp>
 #include <troupe/messaging/caf_status.hpp>
 #include <troupe/messaging/tensor_codec.hpp>
 #include <troupe/ops/lowering.hpp>
@@ -24,6 +25,8 @@ std::string key_of(const StepShape& shape) {
   for (const auto& [from, to] : shape.connections) key += "~" + from + "~" + to + "\n";
   return key;
 }
+
+Status nothing_asked() { return invalid("Must specify at least one target to fetch or execute."); }
 
 StepShape shape_of(const wire::CallableOptions& options) {
   StepShape shape;
@@ -72,6 +75,7 @@ void SessionState::compile(const StepShape& shape, std::uint64_t call, CompiledH
   auto parts = [&]() -> StatusOr<std::map<std::string, wire::GraphDef>> {
     TRY_ASSIGN(Graph step, cut_step(*graph, shape, client.name(), client.incarnation()));
     TRY(lower_functions(step));
+    if (leaves_out_unread(config.graph_options().rewrite_options(), graph->size())) leave_out_unread(step, shape.targets);
     TRY(place_all(step));
     return partition(
         std::move(step),
@@ -151,7 +155,7 @@ Answer<wire::RunStepResponse> SessionState::run(Parcel<RunStepRequest>& request)
   for (const auto& feed : request->feeds) shape.feeds.push_back(feed.name);
   shape.fetches = request->fetches;
   shape.targets = request->targets;
-  if (shape.fetches.empty() && shape.targets.empty()) return to_caf(invalid("Must specify at least one target to fetch or execute."));
+  if (shape.fetches.empty() && shape.targets.empty()) return to_caf(nothing_asked());
   auto promise = self->make_response_promise<Parcel<RunStepResponse>>();
   compile(shape, request.call, [this, request, promise](StatusOr<std::shared_ptr<const CompiledStep>> compiled) mutable {
     if (!compiled.ok()) {
@@ -175,6 +179,7 @@ Answer<wire::PartialRunSetupResponse> SessionState::set_up_partial(Asked<wire::P
   shape.feeds.assign(request->feed().begin(), request->feed().end());
   shape.fetches.assign(request->fetch().begin(), request->fetch().end());
   shape.targets.assign(request->target().begin(), request->target().end());
+  if (shape.fetches.empty() && shape.targets.empty()) return to_caf(nothing_asked());
   compile(shape, request.call, [this, shape, promise](StatusOr<std::shared_ptr<const CompiledStep>> compiled) mutable {
     if (!compiled.ok()) {
       promise.deliver(to_caf(compiled.status()));
@@ -225,7 +230,7 @@ Answer<wire::RunStepResponse> SessionState::run_partial(Parcel<RunStepRequest>& 
     return promise;
   }
   auto step = running.find(partial.step_id);
-  if (step == running.end()) return to_caf(aborted("The partial run {} has ended.", request->partial_run_handle));
+  if (step == running.end()) return to_caf(invalid("Must run PartialRunSetup before performing partial runs"));
   step->second.call = request.call;
   promise.delegate(step->second.actor, std::move(order));
   return promise;
@@ -234,6 +239,7 @@ Answer<wire::RunStepResponse> SessionState::run_partial(Parcel<RunStepRequest>& 
 Answer<wire::MakeCallableResponse> SessionState::make_callable(Asked<wire::MakeCallableRequest>& request) {
   if (Status status = ready_to_run(); !status.ok()) return to_caf(status);
   const StepShape shape = shape_of(request->options());
+  if (shape.fetches.empty() && shape.targets.empty()) return to_caf(nothing_asked());
   auto promise = self->make_response_promise<Parcel<wire::MakeCallableResponse>>();
   compile(shape, request.call, [this, request, promise](StatusOr<std::shared_ptr<const CompiledStep>> compiled) mutable {
     if (!compiled.ok()) {

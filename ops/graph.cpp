@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <absl/strings/ascii.h>
+#include <google/protobuf/util/field_comparator.h>
 #include <google/protobuf/util/message_differencer.h>
 
 #include <algorithm>
@@ -71,6 +72,18 @@ bool is_node_name(const std::string& name) {
 bool has_intermediates(const Node& node) {
   static const std::set<std::string> ops{"If", "StatelessIf", "Case", "StatelessCase", "While", "StatelessWhile"};
   return ops.contains(node.kind());
+}
+
+/// Whether two functions do the same: the order of their nodes does not count, and a number that is none equals itself.
+bool same_function(const wire::FunctionDef& a, const wire::FunctionDef& b) {
+  google::protobuf::util::DefaultFieldComparator numbers;
+  numbers.set_treat_nan_as_equal(true);
+  google::protobuf::util::MessageDifferencer differencer;
+  differencer.set_field_comparator(&numbers);
+  const auto* fields = wire::FunctionDef::descriptor();
+  differencer.TreatAsMap(fields->FindFieldByName("node_def"), wire::NodeDef::descriptor()->FindFieldByName("name"));
+  differencer.IgnoreField(fields->FindFieldByName("arg_attr"));
+  return differencer.Compare(a, b);
 }
 
 bool is_next_iteration(const Node& node) { return node.kind() == "NextIteration" || node.kind() == "RefNextIteration"; }
@@ -241,7 +254,7 @@ Status FunctionLibrary::add(const wire::FunctionDefLibrary& more) {
   for (const auto& function : more.function()) {
     const std::string& name = function.signature().name();
     if (auto found = functions_.find(name); found != functions_.end()) {
-      if (!google::protobuf::util::MessageDifferencer::Equals(proto_.function(found->second), function))
+      if (!same_function(proto_.function(found->second), function))
         return invalid("Cannot add function '{}' because a different function with the same name already exists.", name);
       continue;
     }

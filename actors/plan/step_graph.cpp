@@ -80,6 +80,7 @@ StatusOr<Graph> cut_step(const Graph& graph, const StepShape& shape, const std::
   for (const auto& [from, to] : shape.connections) {
     const auto source = output_of(from), place = output_of(to);
     if (source.first < 0 || place.first < 0) return invalid("Tensor connection from {} to {}: no such tensor", from, to);
+    if (fed.contains(place) || connections.contains(place)) return invalid("Endpoint \"{}\" fed more than once.", to);
     connections[place] = Edge{source.first, source.second};
   }
   Need need(graph, fed, connections);
@@ -90,7 +91,8 @@ StatusOr<Graph> cut_step(const Graph& graph, const StepShape& shape, const std::
       if (graph.find(name) < 0) return not_found("FetchOutputs node {}: not found", fetch);
       return invalid("FetchOutputs {}: output index too large, must be < {}", fetch, graph.node(graph.find(name)).signature.outputs.size());
     }
-    if (!fed.contains(at)) need.mark(at.first);
+    if (fed.contains(at)) return invalid("{} is both fed and fetched.", fetch);
+    need.mark(at.first);
   }
   std::string missing;
   for (const auto& target : shape.targets) {

@@ -50,11 +50,12 @@ std::shared_ptr<Poller> Poller::shared() {
   return poller;
 }
 
-Poller::Poller() : thread_([this] { poll(queue_); }) { pthread_setname_np(thread_.native_handle(), "troupe-grpc"); }
+Poller::Poller() : thread_([queue = queue_] { poll(*queue); }) { pthread_setname_np(thread_.native_handle(), "troupe-grpc"); }
 
 Poller::~Poller() {
-  queue_.Shutdown();
-  thread_.join();
+  queue_->Shutdown();
+  if (thread_.get_id() == std::this_thread::get_id()) thread_.detach();
+  else thread_.join();
 }
 
 }  // namespace troupe

@@ -15,20 +15,21 @@ namespace troupe {
 /// Hands every event to its transport and does nothing else. Any thread may use it.
 class Poller {
  public:
-  /// The process's own: it begins with the first who asks and ends, joined, when the last lets go, which is not on its thread.
+  /// The process's own: it begins with the first who asks and ends when the last lets go. That one waits for the thread, unless it is
+  /// the thread itself, which then ends on its own.
   static std::shared_ptr<Poller> shared();
   ~Poller();
   Poller(const Poller&) = delete;
   Poller& operator=(const Poller&) = delete;
 
   /// For the calls and servers of all.
-  grpc::ServerCompletionQueue& queue() { return queue_; }
+  grpc::ServerCompletionQueue& queue() { return *queue_; }
 
  private:
   struct Queue final : grpc::ServerCompletionQueue {};
   Poller();
 
-  Queue queue_;
+  std::shared_ptr<Queue> queue_ = std::make_shared<Queue>();  // the thread's too
   std::thread thread_;
 };
 

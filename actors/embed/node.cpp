@@ -151,30 +151,23 @@ void NodeCore::let_go() {
   if (running()) stop(std::chrono::milliseconds(0), [](const Status&) {});
 }
 
+// The way is the same as with an executor, walked on this thread and without timers. A start that is under way ends first.
 void NodeCore::abandon() {
+  stage_->wind_up([this] { return state_.load() != State::starting; });
   if (state_.load() == State::stopped) return;
+  const bool ran = running();
+  state_.store(State::stopping);
+  alive_ = shared_from_this();
+  stopped_ = nullptr;
   desk_->refuse(failed_precondition("The executor is gone"));
-  desk_->waiting().drop_all();
-  if (server_) {
-    caf::anon_send(gateway_, Close{unavailable("{} is shutting down.", task_), true});
-    server_->shutdown(std::chrono::milliseconds(0));
+  if (gateway_) caf::anon_send(gateway_, Close{unavailable("{} is shutting down.", task_), true});
+  desk_->waiting().drop_all();  // a node that waits for the last answer goes on by this
+  if (ran) {
+    grace_ = std::chrono::milliseconds(0);
+    requests_over_ = false;
+    stage_->post([self = shared_from_this()] { self->requests_over(); });
   }
-  if (transport_) transport_->close_and_wait();
-  // What was on its way to the end may have come there by itself.
-  stage_->run([this] {
-    if (!company_) return;
-    server_.reset();
-    stopped_ = [](const Status&) {};
-    stage_->neighbours()->by_address.erase(address_);
-    set_master({});
-    company_->dismiss();
-    gateway_ = nullptr;
-  });
-  stage_->run([this] {
-    if (!company_) return;
-    company_->join_threads();
-    ended();
-  });
+  stage_->wind_up([this] { return state_.load() == State::stopped; });
 }
 
 Device NodeCore::device(const std::string& name) const {

@@ -3,27 +3,50 @@
 #include <troupe/actors/embed/transport.hpp>
 #include <troupe/actors/remote_master.hpp>
 
+#include <memory>
+#include <utility>
+
 namespace troupe::embed {
 namespace {
+
+/// The transport of a door, which stays until its last event has come: longer than the door.
+class Line final : public Resident, public std::enable_shared_from_this<Line> {
+ public:
+  explicit Line(std::shared_ptr<StageCore> stage) : stage_(std::move(stage)), transport_(stage_) {}
+
+  Transport& transport() { return transport_; }
+  /// Where the actors run.
+  void close() {
+    if (std::exchange(closing_, true)) return;
+    transport_.close([self = shared_from_this()] { self->closed_ = true; });
+  }
+  void abandon() override {
+    close();
+    stage_->wind_up([this] { return closed_; });
+  }
+
+ private:
+  std::shared_ptr<StageCore> stage_;
+  StageTransport transport_;
+  bool closing_ = false, closed_ = false;
+};
 
 class RemoteDoor final : public Door, public Resident {
  public:
   RemoteDoor(std::shared_ptr<StageCore> stage, const std::string& address)
-      : stage_(std::move(stage)), address_(address), desk_(std::make_shared<Desk>(*stage_)), transport_(std::make_shared<StageTransport>(stage_)) {
+      : stage_(std::move(stage)), address_(address), desk_(std::make_shared<Desk>(*stage_)), line_(std::make_shared<Line>(stage_)) {
     desk_->keeps = stage_;
-    master_ = spawn_remote_master(stage_->system(), *transport_, address_);
+    stage_->add(line_);
+    master_ = spawn_remote_master(stage_->system(), line_->transport(), address_);
   }
   ~RemoteDoor() override {
     caf::anon_send_exit(master_, caf::exit_reason::user_shutdown);
     master_ = nullptr;
-    // Keeps what it needs until the last event has come.
-    if (stage_->alive()) stage_->post([transport = transport_] { transport->close([transport] {}); });
-    else transport_->close_and_wait();
+    stage_->post([line = std::move(line_)] { line->close(); });
   }
   void abandon() override {
     desk_->refuse(failed_precondition("The executor is gone"));
     desk_->waiting().drop_all();
-    transport_->close_and_wait();
   }
 
   const std::shared_ptr<Desk>& desk() const override { return desk_; }
@@ -34,7 +57,7 @@ class RemoteDoor final : public Door, public Resident {
   std::shared_ptr<StageCore> stage_;
   std::string address_;
   std::shared_ptr<Desk> desk_;
-  std::shared_ptr<StageTransport> transport_;
+  std::shared_ptr<Line> line_;
   Master master_;
 };
 

@@ -94,9 +94,23 @@ StageCore::~StageCore() {
 void StageCore::post(std::function<void()> f) {
   {
     std::lock_guard lock(life_mutex_);
-    if (strand_) return asio::post(*strand_, [self = shared_from_this(), f = std::move(f)]() mutable { self->perform(f); });
+    if (!wound_up_) {
+      posted_.push_back(std::move(f));
+      if (!strand_) more_posted_.notify_one();
+      else if (posted_.size() == 1) asio::post(*strand_, [self = shared_from_this()] { self->take_posted(); });
+      return;
+    }
   }
   perform_orphaned(std::move(f));
+}
+
+void StageCore::take_posted() {
+  std::deque<std::function<void()>> all;
+  {
+    std::lock_guard lock(life_mutex_);
+    all.swap(posted_);
+  }
+  for (auto& f : all) perform(f);
 }
 
 void StageCore::wake() {
@@ -165,19 +179,19 @@ void StageCore::tick() {
 }
 
 void StageCore::aside(std::function<void()> work, std::function<void()> then) {
+  ++asides_;
   auto thread = std::make_shared<std::thread>();
   auto begin = std::make_shared<std::mutex>();  // the thread knows itself before it ends
   std::lock_guard lock(*begin);
-  asides_.fetch_add(1);
   *thread = std::thread([self = shared_from_this(), thread, begin, work = std::move(work), then = std::move(then)]() mutable {
     work();
     std::lock_guard wait(*begin);
-    self->post([thread = std::move(thread), then = std::move(then)] {
-      if (thread->get_id() == std::this_thread::get_id()) thread->detach();  // the executor is gone
-      else thread->join();
+    StageCore& stage = *self;
+    stage.post([self = std::move(self), thread = std::move(thread), then = std::move(then)] {
+      thread->join();
+      --self->asides_;
       then();
     });
-    self->asides_.fetch_sub(1);
   });
 }
 
@@ -190,18 +204,45 @@ void StageCore::add(std::weak_ptr<Resident> resident) {
 void StageCore::abandon() {
   alive_.store(false, std::memory_order_release);
   scheduler().detach(*this);
-  std::vector<std::weak_ptr<Resident>> residents;
+  std::vector<std::weak_ptr<Resident>> known;
+  std::multimap<Clock::time_point, Timed> timed;
   {
     std::lock_guard lock(life_mutex_);
     timer_.reset();
     strand_.reset();
-    timed_.clear();
-    residents.swap(residents_);
+    timed.swap(timed_);
+    known.swap(residents_);
   }
-  while (asides_.load() > 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  for (const auto& known : residents)
-    if (auto resident = known.lock()) resident->abandon();
+  std::vector<std::shared_ptr<Resident>> residents;
+  for (const auto& one : known)
+    if (auto resident = one.lock()) residents.push_back(std::move(resident));
+  for (const auto& resident : residents) resident->abandon();
+  wind_up([this] { return asides_ == 0; });
   desk_->waiting().drop_all();
+  for (;;) {
+    std::function<void()> f;
+    {
+      std::lock_guard lock(life_mutex_);
+      wound_up_ = posted_.empty();
+      if (wound_up_) return;
+      f = std::move(posted_.front());
+      posted_.pop_front();
+    }
+    perform_orphaned(std::move(f));
+  }
+}
+
+void StageCore::wind_up(const std::function<bool()>& over) {
+  while (!over()) {
+    std::function<void()> f;
+    {
+      std::unique_lock lock(life_mutex_);
+      more_posted_.wait(lock, [this] { return !posted_.empty(); });
+      f = std::move(posted_.front());
+      posted_.pop_front();
+    }
+    perform_orphaned(std::move(f));
+  }
 }
 
 Stage::Stage(executor_type executor) : core_(StageCore::make(std::move(executor))) {}

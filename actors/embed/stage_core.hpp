@@ -11,6 +11,8 @@
 
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -40,7 +42,7 @@ class Manners {
 class Resident {
  public:
   virtual ~Resident() = default;
-  /// The executor is gone. Ends everything on this thread, and may wait.
+  /// The executor is gone. Ends everything on this thread, and may wait: see StageCore::wind_up.
   virtual void abandon() = 0;
 };
 
@@ -83,6 +85,8 @@ class StageCore final : public std::enable_shared_from_this<StageCore>, private 
   void add(std::weak_ptr<Resident> resident);
   /// The context of the executor ends.
   void abandon();
+  /// For residents that are abandoned: does on this thread what is posted, and waits for more, until it is over.
+  void wind_up(const std::function<bool()>& over);
 
  private:
   struct Config;
@@ -99,6 +103,7 @@ class StageCore final : public std::enable_shared_from_this<StageCore>, private 
   }
   void wake() override;
   void arm(caf::actor_clock::time_point due) override;
+  void take_posted();
   void tick();
   void set_timer();
 
@@ -109,14 +114,17 @@ class StageCore final : public std::enable_shared_from_this<StageCore>, private 
   std::shared_ptr<Desk> desk_;
   std::atomic<bool> alive_{true};
   std::atomic<bool> wake_pending_{false};
-  std::atomic<int> asides_{0};
   std::recursive_mutex orphan_mutex_;  // once there is no strand
 
-  std::mutex life_mutex_;  // held while threads that are not the executor's use the strand
+  std::mutex life_mutex_;  // guards what follows; held while threads that are not the executor's use the strand
   std::optional<boost::asio::strand<boost::asio::any_io_executor>> strand_;
+  std::deque<std::function<void()>> posted_;  // here, not in the executor, which forgets what it has when it ends
+  std::condition_variable more_posted_;       // once there is no strand
+  bool wound_up_ = false;
   std::vector<std::weak_ptr<Resident>> residents_;
 
-  // Touched on the strand.
+  // Touched on the strand, and then by whoever winds up.
+  int asides_ = 0;
   std::optional<boost::asio::steady_timer> timer_;
   struct Timed {
     const void* owner;

@@ -1,7 +1,6 @@
 // Events from the transport thread to the stage.
 #include <troupe/actors/embed/transport.hpp>
 
-#include <thread>
 #include <utility>
 
 namespace troupe::embed {
@@ -35,12 +34,6 @@ void StageTransport::idle() {
   stage_->post([this] {
     if (auto done = std::exchange(done_, nullptr)) done();
   });
-}
-
-void StageTransport::close_and_wait() {
-  close_operations();
-  cancel_tracked();
-  while (under_way() != 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
 }  // namespace troupe::embed

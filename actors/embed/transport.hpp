@@ -27,8 +27,6 @@ class StageTransport final : public Transport {
   /// Where the actors run: cancels outgoing calls and timers, and calls `done` there when the last event has completed. Servers
   /// have shut down before.
   void close(std::function<void()> done);
-  /// The same when there is no executor any more: waits.
-  void close_and_wait();
 
  private:
   Poller& poller() const;

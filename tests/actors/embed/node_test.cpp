@@ -295,5 +295,33 @@ TEST(Node, OutlivesItsExecutor) {
   EXPECT_EQ(node.async_start(asio::use_future).get().code(), Code::kFailedPrecondition);
 }
 
+/// Turns a context for a while that nobody knows beforehand, then destroys it with whatever is under way.
+TEST(Node, TheExecutorEndsAtAnyMoment) {
+  const auto before = threads();
+  const int rounds = full() ? 300 : 30;
+  std::mt19937 random(11);
+  for (int i = 0; i < rounds; ++i) {
+    auto io = std::make_unique<asio::io_context>(1);
+    Stage stage(*io);
+    NodeSetup setup;
+    setup.listen = {"localhost:0"};
+    Node node(stage, setup);
+    asio::co_spawn(
+        *io,
+        [&]() -> asio::awaitable<void> {
+          if (!(co_await node.async_start(use_awaitable)).ok()) co_return;
+          auto session = co_await async_open_session(stage, node.target(), small_graph(), use_awaitable);
+          if (!session.ok()) co_return;
+          (co_await init(*session)).IgnoreError();
+          (co_await node.async_stop(std::chrono::milliseconds(i % 3), use_awaitable)).IgnoreError();
+        },
+        asio::detached);
+    for (auto turns = random() % 60; turns > 0; --turns) io->run_one_for(2ms);
+    io.reset();
+    EXPECT_FALSE(node.running());
+  }
+  EXPECT_EQ(threads().count("troupe-grpc"), before.count("troupe-grpc"));
+}
+
 }  // namespace
 }  // namespace troupe::embed

@@ -1,11 +1,8 @@
-// Decompositions with orthogonal factors: QR and singular values; and least squares.
+// Decompositions with orthogonal factors: QR; and least squares.
 #include <troupe/ops/linalg/matrices.hpp>
 
 #include <Eigen/Cholesky>
 #include <Eigen/QR>
-#include <Eigen/SVD>
-
-#include <limits>
 
 namespace troupe {
 
@@ -33,42 +30,6 @@ Status qr(Call& call, const In<T>& x, bool full) {
     const auto f = decompose(load_matrix(x.data() + i * m.size(), m.rows, m.columns), full);
     store_matrix(f.q, q + i * m.rows * inner);
     store_matrix(f.r, r + i * inner * m.columns);
-  }
-  return absl::OkStatus();
-}
-
-template <class S>
-struct Singular {
-  Eigen::VectorXd values;
-  MatrixOf<S> u, v;
-};
-template <class S>
-Singular<S> singular(const MatrixOf<S>& a, bool vectors, bool full) {
-  const Eigen::Index inner = std::min(a.rows(), a.cols()), left = full ? a.rows() : inner, right = full ? a.cols() : inner;
-  if (a.size() == 0) return {Eigen::VectorXd::Zero(inner), MatrixOf<S>::Identity(a.rows(), left), MatrixOf<S>::Identity(a.cols(), right)};
-  if (!a.allFinite()) {
-    const double nan = std::numeric_limits<double>::quiet_NaN();
-    return {Eigen::VectorXd::Constant(inner, nan), MatrixOf<S>::Constant(a.rows(), left, S(nan)), MatrixOf<S>::Constant(a.cols(), right, S(nan))};
-  }
-  const unsigned options = !vectors ? 0u : full ? Eigen::ComputeFullU | Eigen::ComputeFullV : Eigen::ComputeThinU | Eigen::ComputeThinV;
-  const Eigen::BDCSVD<MatrixOf<S>> svd(a, options);
-  return {svd.singularValues(), vectors ? MatrixOf<S>(svd.matrixU()) : MatrixOf<S>(), vectors ? MatrixOf<S>(svd.matrixV()) : MatrixOf<S>()};
-}
-
-template <class T>
-Status svd(Call& call, const In<T>& x, bool vectors, bool full) {
-  TRY_ASSIGN(auto m, Matrices::of(x.shape()));
-  const std::int64_t inner = std::min(m.rows, m.columns), left = full ? m.rows : inner, right = full ? m.columns : inner;
-  T* values = call.alloc<T>(0, m.with({inner}));
-  T* u = call.alloc<T>(1, vectors ? m.with({m.rows, left}) : Shape{});
-  T* v = call.alloc<T>(2, vectors ? m.with({m.columns, right}) : Shape{});
-  if (!vectors) *u = *v = T(0);
-  for (std::int64_t i = 0; i < m.count; ++i) {
-    const auto s = singular(load_matrix(x.data() + i * m.size(), m.rows, m.columns), vectors, full);
-    for (std::int64_t k = 0; k < inner; ++k) values[i * inner + k] = static_cast<T>(s.values[k]);
-    if (!vectors) continue;
-    store_matrix(s.u, u + i * m.rows * left);
-    store_matrix(s.v, v + i * m.columns * right);
   }
   return absl::OkStatus();
 }
@@ -113,14 +74,11 @@ Status least_squares(Call& call, const In<T>& a, const In<T>& b, const In<double
 void add_orthogonal(Registry& ops) {
   ops.add("Qr", joined<linalg_types, types<half>>{},
           []<class T>(Call& call, In<T> x, Attr<"full_matrices", bool> full) { return qr(call, x, *full); });
-  ops.add({"Svd", "BatchSvd"}, linalg_types{}, []<class T>(Call& call, In<T> x, Attr<"compute_uv", bool> vectors, Attr<"full_matrices", bool> full) {
-    return svd(call, x, *vectors, *full);
-  });
   ops.add({"MatrixSolveLs", "BatchMatrixSolveLs"}, linalg_types{},
           []<class T>(Call& call, In<T> a, In<T> b, In<double> regularizer, Attr<"fast", bool> fast) {
             return least_squares(call, a, b, regularizer, *fast);
           });
-  ops.cost({"Qr", "Svd", "BatchSvd", "MatrixSolveLs", "BatchMatrixSolveLs"}, 500);
+  ops.cost({"Qr", "MatrixSolveLs", "BatchMatrixSolveLs"}, 500);
 }
 
 }  // namespace troupe

@@ -1,6 +1,7 @@
-// Convolutions as matrix products over patches of the input.
+// Convolutions by oneDNN where it serves, otherwise as matrix products over patches of the input.
 #include <troupe/ops/nn/conv.hpp>
 
+#include <troupe/ops/nn/conv_onednn.hpp>
 #include <troupe/ops/nn/gemm.hpp>
 #include <troupe/ops/nn/wide.hpp>
 #include <troupe/ops/parallel.hpp>
@@ -152,6 +153,8 @@ void convolve_group(const Convolution& c, const T* input, const T* filter, T* ou
 template <class T>
 void forward(const Convolution& c, const T* input, const T* filter, T* output) {
   if (is_pointwise(c)) return gemm<T>({c.batch * c.positions(), c.in_channels, c.out_channels}, input, Side::plain, filter, Side::plain, output);
+  if constexpr (std::is_same_v<T, float>)
+    if (onednn::convolve(c, input, filter, output)) return;
   for (std::int64_t g = 0; g < c.groups; ++g) convolve_group(c, input, filter, output, g);
 }
 
@@ -159,6 +162,8 @@ template <class T>
 void backward(const Convolution& c, const T* filter, const T* gradient, T* input) {
   const std::int64_t patch = c.taps() * c.in_channels;
   if (is_pointwise(c)) return gemm<T>({c.batch * c.positions(), c.out_channels, patch}, gradient, Side::plain, filter, Side::transposed, input);
+  if constexpr (std::is_same_v<T, float>)
+    if (onednn::convolve_back(c, filter, gradient, input)) return;
   std::fill_n(input, c.batch * c.inputs() * c.in_channels, T(0));
   const Pieces<T> pieces(c);
   // Neighbouring pieces of an image add to the same pixels: an image stays on one thread.
@@ -179,6 +184,8 @@ void filter_gradient(const Convolution& c, const T* input, const T* gradient, T*
   if (is_pointwise(c)) return gemm<T>({patch, c.batch * c.positions(), c.out_channels}, input, Side::transposed, gradient, Side::plain, filter);
   const Pieces<T> pieces(c);
   if (pieces.count() == 0 || size == 0) return void(std::fill_n(filter, size, T(0)));
+  if constexpr (std::is_same_v<T, float>)
+    if (onednn::correlate(c, input, gradient, filter)) return;
   // As many sums whatever the number of threads, added in order: the result does not depend on who computed what.
   const std::int64_t sums =
       std::clamp<std::int64_t>(sum_bytes / (size * static_cast<std::int64_t>(sizeof(T))), 1, std::min(most_sums, pieces.count()));

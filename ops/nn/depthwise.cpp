@@ -1,8 +1,10 @@
 // Convolutions of each channel on its own, and their gradients.
 #include <troupe/ops/kernel.hpp>
+#include <troupe/ops/nn/conv_onednn.hpp>
 #include <troupe/ops/nn/options.hpp>
 #include <troupe/ops/nn/wide.hpp>
 #include <troupe/ops/nn/window.hpp>
+#include <troupe/ops/parallel.hpp>
 
 #include <algorithm>
 #include <vector>
@@ -56,11 +58,14 @@ struct Sizes {
   std::int64_t outputs() const { return channels * multiplier; }
 };
 
-/// Calls tap(offset of the output's pixel, of the input's pixel, of the filter's tap) for all that meet.
+/// The same as a convolution in which each channel is a group.
+Convolution grouped(const Sizes& s) { return {s.batch, s.channels, s.outputs(), s.channels, {Window{}, s.rows, s.columns}}; }
+
+/// Calls tap(offset of the output's pixel, of the input's pixel, of the filter's tap) for all that meet in images [first, last).
 template <class Tap>
-void for_each_tap(const Sizes& s, Tap&& tap) {
+void for_each_tap(const Sizes& s, std::int64_t first, std::int64_t last, Tap&& tap) {
   const auto &h = s.rows, &w = s.columns;
-  for (std::int64_t b = 0; b < s.batch; ++b)
+  for (std::int64_t b = first; b < last; ++b)
     for (std::int64_t r = 0; r < h.output; ++r)
       for (std::int64_t c = 0; c < w.output; ++c)
         for (std::int64_t i = 0; i < h.filter; ++i)
@@ -71,13 +76,29 @@ void for_each_tap(const Sizes& s, Tap&& tap) {
                   (i * w.filter + j) * s.outputs());
           }
 }
+double ns_of_image(const Sizes& s) {
+  return 0.3 * static_cast<double>(s.rows.output * s.columns.output * s.rows.filter * s.columns.filter) * static_cast<double>(s.outputs());
+}
 
-/// Sums in Wide<T>, rounded once.
+template <class T>
+using Values = Eigen::Map<const Eigen::Array<T, Eigen::Dynamic, 1>>;
+template <class T>
+using Sums = Eigen::Map<Eigen::Array<Wide<T>, Eigen::Dynamic, 1>>;
+
+/// Sums in Wide<T>, rounded once: f(sums, first, last) adds up what images [first, last) give, each to places of its own.
 template <class T, class F>
-void sum_into(T* out, std::int64_t n, F f) {
-  std::vector<Wide<T>> sums(static_cast<std::size_t>(n), Wide<T>(0));
-  f(sums.data());
-  std::transform(sums.begin(), sums.end(), out, [](Wide<T> v) { return static_cast<T>(v); });
+void sum_into(T* out, std::int64_t n, const Sizes& s, F f) {
+  const auto sum = [&](Wide<T>* sums) {
+    std::fill_n(sums, n, Wide<T>(0));
+    in_parallel(s.batch, ns_of_image(s), [&](std::int64_t first, std::int64_t last) { f(sums, first, last); });
+  };
+  if constexpr (std::is_same_v<T, Wide<T>>) {
+    sum(out);
+  } else {
+    std::vector<Wide<T>> sums(static_cast<std::size_t>(n));
+    sum(sums.data());
+    std::transform(sums.begin(), sums.end(), out, [](Wide<T> v) { return static_cast<T>(v); });
+  }
 }
 
 template <class T>
@@ -97,11 +118,17 @@ Status forward(Call& call, const In<T>& input, const In<T>& filter, const Depthw
   T* out = call.alloc<T>(0, shape);
   if (shape.elements() == 0) return absl::OkStatus();
   TRY(check_layout(o));
-  sum_into(out, shape.elements(), [&](Wide<T>* sums) {
-    for_each_tap(s, [&](std::int64_t to, std::int64_t from, std::int64_t tap) {
-      for (std::int64_t c = 0; c < s.channels; ++c)
-        for (std::int64_t m = 0; m < s.multiplier; ++m)
-          sums[to + c * s.multiplier + m] += static_cast<Wide<T>>(input[from + c]) * static_cast<Wide<T>>(filter[tap + c * s.multiplier + m]);
+  if constexpr (std::is_same_v<T, float>)
+    if (onednn::convolve(grouped(s), input.data(), filter.data(), out)) return absl::OkStatus();
+  sum_into(out, shape.elements(), s, [&](Wide<T>* sums, std::int64_t first, std::int64_t last) {
+    for_each_tap(s, first, last, [&](std::int64_t to, std::int64_t from, std::int64_t tap) {
+      const T *x = input.data() + from, *w = filter.data() + tap;
+      if (s.multiplier == 1) {
+        Sums<T>(sums + to, s.channels) += Values<T>(x, s.channels).template cast<Wide<T>>() * Values<T>(w, s.channels).template cast<Wide<T>>();
+        return;
+      }
+      for (std::int64_t c = 0, o = 0; c < s.channels; ++c)
+        for (std::int64_t m = 0; m < s.multiplier; ++m, ++o) sums[to + o] += static_cast<Wide<T>>(x[c]) * static_cast<Wide<T>>(w[o]);
     });
   });
   return absl::OkStatus();
@@ -141,11 +168,17 @@ Status input_gradient(Call& call, const In<std::int32_t>& sizes, const In<T>& fi
   T* out = call.alloc<T>(0, shape);
   if (shape.elements() == 0) return absl::OkStatus();
   TRY(check_layout(o));
-  sum_into(out, shape.elements(), [&](Wide<T>* sums) {
-    for_each_tap(s, [&](std::int64_t from, std::int64_t to, std::int64_t tap) {
-      for (std::int64_t c = 0; c < s.channels; ++c)
-        for (std::int64_t m = 0; m < s.multiplier; ++m)
-          sums[to + c] += static_cast<Wide<T>>(gradient[from + c * s.multiplier + m]) * static_cast<Wide<T>>(filter[tap + c * s.multiplier + m]);
+  if constexpr (std::is_same_v<T, float>)
+    if (onednn::convolve_back(grouped(s), filter.data(), gradient.data(), out)) return absl::OkStatus();
+  sum_into(out, shape.elements(), s, [&](Wide<T>* sums, std::int64_t first, std::int64_t last) {
+    for_each_tap(s, first, last, [&](std::int64_t from, std::int64_t to, std::int64_t tap) {
+      const T *g = gradient.data() + from, *w = filter.data() + tap;
+      if (s.multiplier == 1) {
+        Sums<T>(sums + to, s.channels) += Values<T>(g, s.channels).template cast<Wide<T>>() * Values<T>(w, s.channels).template cast<Wide<T>>();
+        return;
+      }
+      for (std::int64_t c = 0, o = 0; c < s.channels; ++c)
+        for (std::int64_t m = 0; m < s.multiplier; ++m, ++o) sums[to + c] += static_cast<Wide<T>>(g[o]) * static_cast<Wide<T>>(w[o]);
     });
   });
   return absl::OkStatus();
@@ -158,13 +191,20 @@ Status filter_gradient(Call& call, const In<T>& input, const In<std::int32_t>& s
   T* out = call.alloc<T>(0, shape);
   if (shape.elements() == 0) return absl::OkStatus();
   TRY(check_layout(o));
-  sum_into(out, shape.elements(), [&](Wide<T>* sums) {
-    for_each_tap(s, [&](std::int64_t from, std::int64_t pixel, std::int64_t tap) {
-      for (std::int64_t c = 0; c < s.channels; ++c)
-        for (std::int64_t m = 0; m < s.multiplier; ++m)
-          sums[tap + c * s.multiplier + m] += static_cast<Wide<T>>(gradient[from + c * s.multiplier + m]) * static_cast<Wide<T>>(input[pixel + c]);
-    });
+  if constexpr (std::is_same_v<T, float>)
+    if (onednn::correlate(grouped(s), input.data(), gradient.data(), out)) return absl::OkStatus();
+  std::vector<Wide<T>> sums(static_cast<std::size_t>(shape.elements()), Wide<T>(0));
+  for_each_tap(s, 0, s.batch, [&](std::int64_t from, std::int64_t pixel, std::int64_t tap) {
+    const T *g = gradient.data() + from, *x = input.data() + pixel;
+    if (s.multiplier == 1) {
+      Sums<T>(sums.data() + tap, s.channels) += Values<T>(g, s.channels).template cast<Wide<T>>() * Values<T>(x, s.channels).template cast<Wide<T>>();
+      return;
+    }
+    for (std::int64_t c = 0, o = 0; c < s.channels; ++c)
+      for (std::int64_t m = 0; m < s.multiplier; ++m, ++o)
+        sums[static_cast<std::size_t>(tap + o)] += static_cast<Wide<T>>(g[o]) * static_cast<Wide<T>>(x[c]);
   });
+  std::transform(sums.begin(), sums.end(), out, [](Wide<T> v) { return static_cast<T>(v); });
   return absl::OkStatus();
 }
 

@@ -174,12 +174,12 @@ Answer<wire::RunStepResponse> SessionState::run(Parcel<RunStepRequest>& request)
 
 Answer<wire::PartialRunSetupResponse> SessionState::set_up_partial(Asked<wire::PartialRunSetupRequest>& request) {
   if (Status status = ready_to_run(); !status.ok()) return to_caf(status);
-  auto promise = self->make_response_promise<Parcel<wire::PartialRunSetupResponse>>();
   StepShape shape;
   shape.feeds.assign(request->feed().begin(), request->feed().end());
   shape.fetches.assign(request->fetch().begin(), request->fetch().end());
   shape.targets.assign(request->target().begin(), request->target().end());
   if (shape.fetches.empty() && shape.targets.empty()) return to_caf(nothing_asked());
+  auto promise = self->make_response_promise<Parcel<wire::PartialRunSetupResponse>>();
   compile(shape, request.call, [this, shape, promise](StatusOr<std::shared_ptr<const CompiledStep>> compiled) mutable {
     if (!compiled.ok()) {
       promise.deliver(to_caf(compiled.status()));

@@ -13,7 +13,7 @@ struct Declaration {
 
   static StatusOr<Declaration> make(Binding& binding) {
     Declaration d;
-    TRY_ASSIGN(d.exit, Exit::make(binding));
+    TRY_ASSIGN(d.exit, Exit::make_private(binding));
     TRY_ASSIGN(d.types, binding.attr<std::vector<DType>>("component_types"));
     TRY_ASSIGN(d.shapes, binding.attr<std::vector<PartialShape>>("shapes"));
     if (d.shapes.size() != d.types.size()) return invalid("All of the component shapes must be specified");

@@ -192,3 +192,21 @@ def test_towers_on_several_workers(either, tf1):
     with tf1.Session(either.target("worker/0")) as session:
         session.run(w.initializer)
         assert session.run(total, {x: np.arange(16, dtype=np.float32).reshape(4, 4)}) == 120.0
+
+
+def test_a_partial_run_needs_something_to_fetch(either, tf1):
+    a = tf1.placeholder(tf1.float32, [])
+    with tf1.Session(either.target("worker/0")) as session:
+        with pytest.raises(tf1.errors.InvalidArgumentError, match="Must specify at least one target to fetch or execute."):
+            session.partial_run_setup([], [a])
+
+
+def test_a_barrier_without_a_shared_name_is_of_its_own_session(either, tf1):
+    barrier = tf1.raw_ops.Barrier(component_types=[tf1.float32], shapes=[[]], name="lone")
+    insert = tf1.raw_ops.BarrierInsertMany(handle=barrier, keys=["k"], values=[1.0], component_index=0)
+    ready = tf1.raw_ops.BarrierReadySize(handle=barrier)
+    with tf1.Session(either.target("worker/0")) as one, tf1.Session(either.target("worker/0")) as other:
+        one.run(insert)
+        assert one.run(ready) == 1
+        assert other.run(ready) == 0
+        assert re.fullmatch(rb"_\d+_lone", one.run(barrier)[1])

@@ -4,9 +4,7 @@
 #include <troupe/ops/nn/options.hpp>
 #include <troupe/ops/step_host.hpp>
 
-#include <atomic>
-#include <chrono>
-#include <thread>
+#include <absl/synchronization/notification.h>
 
 namespace troupe {
 namespace {
@@ -48,23 +46,19 @@ StatusOr<Kernel> fact(Binding& binding) {
                        "  device='CPU'\n  device='CPU'; label='Sergey'\n  device='DEFAULT'\n  device='GPU'\n  device='CPU'; label='sergey'\n");
 }
 
-/// Waits that long away from the device's actor, in pieces, so that a step that is cancelled need not wait to the end.
+/// Waits that long away from the device's actor; a step that is cancelled does not wait to the end.
 void sleep(Step& step, std::int64_t seconds, Done done) {
   StepHost* host = host_of(step);
   if (seconds <= 0 || host == nullptr) return done(absl::OkStatus());
   if (step.cancellation->cancelled()) return done(step.cancellation->reason());
-  auto stopped = std::make_shared<std::atomic<bool>>(false);
-  const auto token = step.cancellation->on_cancel([stopped] { stopped->store(true); });
-  host->run_blocking(
-      [stopped, seconds] {
-        const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
-        while (!stopped->load() && std::chrono::steady_clock::now() < until) std::this_thread::sleep_for(std::chrono::milliseconds(10));
-      },
-      [&step, stopped, token, done = std::move(done)] {
-        if (stopped->load()) return done(step.cancellation->reason());
-        step.cancellation->forget(token);
-        done(absl::OkStatus());
-      });
+  auto cancelled = std::make_shared<absl::Notification>();
+  const auto token = step.cancellation->on_cancel([cancelled] { cancelled->Notify(); });
+  host->run_blocking([cancelled, seconds] { cancelled->WaitForNotificationWithTimeout(absl::Seconds(seconds)); },
+                     [&step, cancelled, token, done = std::move(done)] {
+                       if (cancelled->HasBeenNotified()) return done(step.cancellation->reason());
+                       step.cancellation->forget(token);
+                       done(absl::OkStatus());
+                     });
 }
 
 Status check_seconds(const Any& seconds) {

@@ -13,6 +13,8 @@ import pytest
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
+# Some processors get TensorFlow's other kernels, with other texts and names.
+os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")
 
 FULL = os.environ.get("TROUPE_FULL") == "1"
 WATCHDOG = 60

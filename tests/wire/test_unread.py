@@ -35,12 +35,14 @@ def test_a_check_is_made_though_only_waited_for(either, tf1):
 
 
 def test_a_session_may_want_everything_computed(either, tf1):
-    waits = after(tf1, missing_row(tf1))
+    fed = tf1.placeholder(tf1.int32, [])
+    with tf1.control_dependencies([missing_row(tf1)]):
+        waits = tf1.constant(1) + fed
     config = tf1.ConfigProto()
     config.graph_options.rewrite_options.disable_meta_optimizer = True
     with tf1.Session(either.target("worker/0"), config=config) as session:
         with pytest.raises(tf1.errors.InvalidArgumentError, match="indices = 9 is not in"):
-            session.run(waits)
+            session.run(waits, {fed: 1})
 
 
 def test_a_branch_not_taken_is_not_waited_into(either, tf1):

@@ -82,6 +82,7 @@ struct DeviceState {
     runs[request->step] = run;
     if (run->call) calls[run->call] = request->step;
     const bool partial = request->partial;
+    if (partial) execution.fetch_at_once();
     execution.run([this, run, promise, partial, step = request->step](Status status) mutable {
       if (!status.ok()) run->roads->fail(as_derived(status));
       if (!watchers.empty()) tell_watchers();

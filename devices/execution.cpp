@@ -62,9 +62,14 @@ void Execution::loop() {
   looping_ = true;
   auto alive = shared_from_this();
   unit_->enter();
-  while (!ready_.empty()) {
-    process(ready_.pop());
-    if (!status_.ok()) ready_.clear();
+  for (;;) {
+    while (!ready_.empty()) {
+      process(ready_.pop());
+      if (!status_.ok()) ready_.clear();
+    }
+    if (last_.empty() || under_way_ > 0 || !held_updates_.empty() || !held_reads_.empty() || !status_.ok()) break;
+    fetch_at_once_ = true;
+    for (const Ready& fetch : std::exchange(last_, {})) ready_.push(fetch);
   }
   looping_ = false;
   unit_->leave();
@@ -103,6 +108,7 @@ void Execution::process(const Ready& ready) {
     if (!p.transfer) return pass_dead(ready, p, inputs);
     for (Value& v : inputs) v.dead = true;
   }
+  if (p.fetches && !fetch_at_once_ && !inputs.empty() && inputs[0].ref && inputs[0].ref->initialized()) return last_.push_back(ready);
   if (p.touch != Touch::none && held_back(ready, p, inputs)) return;
   if (p.any_ref_source)
     if (Status status = fetch_references(p, inputs); !status.ok()) return fail(p, std::move(status));

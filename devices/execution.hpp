@@ -47,6 +47,9 @@ class Execution final : public Step, public StepHost, public std::enable_shared_
   /// Makes this run part of another one's step, whose function it is.
   void join(Execution& caller) { unit_ = caller.unit_; }
 
+  /// References that are fetched are read when they are reached, not at the end of the run: later feeds may depend on them.
+  void fetch_at_once() { fetch_at_once_ = true; }
+
   /// Starts; `finished` is called once, possibly before run returns.
   void run(Finished finished);
   /// Ends the run with this reason as soon as what is under way has answered.
@@ -121,6 +124,8 @@ class Execution final : public Step, public StepHost, public std::enable_shared_
   int under_way_ = 0;           // kernels that have not answered
   int elsewhere_ = 0;           // those of them that run on other threads
   bool looping_ = false;
+  bool fetch_at_once_ = false;
+  std::vector<Ready> last_;  // fetches of references: they show what the run has done to them
 
   std::shared_ptr<Unit> unit_;
   std::vector<Ready> held_updates_, held_reads_;

@@ -63,6 +63,8 @@ PlanNode describe(const Graph& graph, const Node& node) {
   p.facts = NodeFacts{node.name(), node.kind(), node.device};
   p.flow = flow_of(node.kind());
   p.transfer = is_transfer(node.kind());
+  if (const auto told = node.def.attr().find("client_terminated"); p.transfer && told != node.def.attr().end())
+    p.fetches = node.kind() != "_Recv" && node.kind() != "_HostRecv" && told->second.b();
   p.operands = operands_of(graph, node, p.transfer);
   p.allows_uninitialized = node.op->allows_uninitialized_input();
   p.inputs = static_cast<int>(node.inputs.size());

@@ -49,6 +49,7 @@ struct PlanNode {
   Flow flow = Flow::kernel;
   Touch touch = Touch::none;
   bool transfer = false;  // Send and Recv see dead inputs
+  bool fetches = false;   // sends to the client
   bool allows_uninitialized = false;
   bool ref_output = false;
   bool any_ref_source = false;   // some producer of an input may hand over a reference

@@ -73,3 +73,26 @@ def test_reset_clears_the_default_container(either, tf1):
     with tf1.Session(either.target("worker/1")) as fresh:
         with pytest.raises(tf1.errors.FailedPreconditionError, match="uninitialized value transient"):
             fresh.run(v)
+
+
+def test_a_fetched_reference_shows_what_its_step_did(either, tf1):
+    """On its own task; what crosses to another one is what was there when it was sent."""
+    with tf1.device("/job:worker/task:0"):
+        v = tf1.get_variable("followed", initializer=[1.0, 2.0], use_resource=False)
+        step = tf1.train.get_or_create_global_step()
+        train = tf1.train.GradientDescentOptimizer(0.25).minimize(tf1.reduce_sum(v * v), global_step=step)
+        same = tf1.identity(v)
+        fed = tf1.placeholder(tf1.float32, [2])
+        assigned, added = tf1.assign(v, fed), tf1.scatter_add(v, [0], [1.0])
+    with tf1.Session(either.target("worker/0")) as session:
+        session.run(tf1.global_variables_initializer())
+        assert [session.run([train, step])[1] for _ in range(3)] == [1, 2, 3]
+        for update in assigned, added, train:
+            seen, passed_on, _ = session.run([v, same, update], {fed: [8.0, 9.0]})
+            np.testing.assert_array_equal(seen, session.run(v))
+            np.testing.assert_array_equal(passed_on, seen)
+        # A piece of a partial run does not wait for the pieces after it.
+        more = fed + 1.0
+        pieces = session.partial_run_setup([v, more], [fed])
+        np.testing.assert_array_equal(session.partial_run(pieces, v), seen)
+        np.testing.assert_array_equal(session.partial_run(pieces, more, {fed: [1, 2]}), [2, 3])

@@ -14,9 +14,9 @@ std::uint64_t random_incarnation() {
   return (static_cast<std::uint64_t>(seed()) << 32) | seed() | 1;
 }
 
-wire::DeviceAttributes cpu_attributes(const Task& task) {
+wire::DeviceAttributes cpu_attributes(const Task& task, int number) {
   wire::DeviceAttributes attributes;
-  attributes.set_name(device_name(task.job, task.index, "CPU", 0));
+  attributes.set_name(device_name(task.job, task.index, "CPU", number));
   attributes.set_device_type("CPU");
   attributes.set_memory_limit(268435456);
   attributes.mutable_locality();
@@ -31,8 +31,8 @@ Company::Company(caf::actor_system& system, Setup setup, std::function<MakePeer(
     : system_(system),
       setup_(std::move(setup)),
       name_(task_name(setup_.task.job, setup_.task.index)),
-      io_(std::make_shared<Pool>(setup_.io_threads, "troupe-io")),
-      attributes_(cpu_attributes(setup_.task)) {
+      io_(std::make_shared<Pool>(setup_.io_threads, "troupe-io")) {
+  for (int i = 0; i < setup_.cpu_devices; ++i) attributes_.push_back(cpu_attributes(setup_.task, i));
   if (setup_.compute_threads > 0) compute_ = std::make_shared<Pool>(setup_.compute_threads, "troupe-compute");
   inbox_ = keep(spawn_inbox(system_, counters_));
   make_peer_ = roads(*this);
@@ -41,15 +41,17 @@ Company::Company(caf::actor_system& system, Setup setup, std::function<MakePeer(
 
 void Company::assemble() {
   rendezvous_ = keep(spawn_rendezvous(system_, counters_));
-  DeviceFacts facts{attributes_.name(), name_, attributes_.incarnation(), setup_.task.job, compute_ != nullptr};
-  device_ = keep(spawn_device(system_, facts, rendezvous_, offload()));
+  for (const auto& attributes : attributes_) {
+    DeviceFacts facts{attributes.name(), name_, attributes.incarnation(), setup_.task.job, compute_ != nullptr};
+    devices_.push_back(keep(spawn_device(system_, facts, rendezvous_, offload())));
+  }
   auto peers = peers_of(setup_.cluster);
   WorkerParts parts{
-      name_, {attributes_}, {device_}, rendezvous_, inbox_, peers, [this](const wire::ServerDef& def) { return peers_of(def.cluster()); }};
+      name_, attributes_, devices_, rendezvous_, inbox_, peers, [this](const wire::ServerDef& def) { return peers_of(def.cluster()); }};
   worker_ = keep(spawn_worker(system_, std::move(parts)));
   auto around = std::make_shared<Surroundings>();
   around->task = name_;
-  around->devices = {attributes_};
+  around->devices = attributes_;
   around->worker = worker_;
   around->peers = peers;
   around->join_cluster = [this](const wire::ClusterDef& def) { return peers_of(def); };
@@ -68,7 +70,9 @@ void Company::join_threads() {
 }
 
 Gateway Company::open_gateway() {
-  return keep(spawn_gateway(system_, master_, GuestHost{worker_, rendezvous_, {attributes_.incarnation()}, counters_}));
+  std::vector<std::uint64_t> incarnations;
+  for (const auto& attributes : attributes_) incarnations.push_back(attributes.incarnation());
+  return keep(spawn_gateway(system_, master_, GuestHost{worker_, rendezvous_, std::move(incarnations), counters_}));
 }
 
 std::shared_ptr<const Peers> Company::peers_of(const Cluster& cluster) {
@@ -97,7 +101,7 @@ void Company::dismiss() {
   known_peers_.clear();
   rendezvous_ = nullptr;
   inbox_ = nullptr;
-  device_ = nullptr;
+  devices_.clear();
   worker_ = nullptr;
   master_ = nullptr;
 }

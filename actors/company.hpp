@@ -26,6 +26,7 @@ class Company {
     Cluster cluster;
     int compute_threads = 0;  // none: kernels run where the actors do
     int io_threads = 1;       // for kernels that wait for files; started by the first of them
+    int cpu_devices = 1;
   };
   /// Makes the peer of a task, by its name and address.
   using MakePeer = std::function<PeerActor(const std::string& name, const std::string& address)>;
@@ -39,7 +40,8 @@ class Company {
   const std::string& name() const { return name_; }
   const Master& master() const { return master_; }
   const Worker& worker() const { return worker_; }
-  const Device& device() const { return device_; }
+  /// The first one: where nodes go that nobody placed.
+  const Device& device() const { return devices_.front(); }
   const Inbox& inbox() const { return inbox_; }
   const LinkCountersPtr& counters() const { return counters_; }
   Pool& io() { return *io_; }
@@ -69,10 +71,10 @@ class Company {
   std::string name_;
   std::shared_ptr<Pool> compute_, io_;  // joined by the company; actors that end later may still hold them
   LinkCountersPtr counters_ = std::make_shared<LinkCounters>();
-  wire::DeviceAttributes attributes_;
+  std::vector<wire::DeviceAttributes> attributes_;
   RendezvousActor rendezvous_;
   Inbox inbox_;
-  Device device_;
+  std::vector<Device> devices_;
   Worker worker_;
   Master master_;
   std::vector<caf::strong_actor_ptr> actors_;

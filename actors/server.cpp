@@ -45,7 +45,7 @@ struct Server::Stand {
   bool stopped = false;
 
   void assemble(const NodeOptions& options) {
-    company = std::make_unique<Company>(system, Company::Setup{identity.task, identity.cluster, compute_threads(options), options.io_threads},
+    company = std::make_unique<Company>(system, Company::Setup{identity.task, identity.cluster, compute_threads(options), options.io_threads, options.cpu_devices},
                                         [this](Company& of) {
                                           return [this, &of](const std::string& name, const std::string& address) {
                                             return spawn_peer(system, *loop, name, address, of.inbox(), of.counters());

@@ -31,12 +31,14 @@ constexpr std::array rows{
     OptionRow{"spin_us", "MICROS", "How long a transport thread looks for work before it sleeps; 0 is not at all", "300", &NodeOptions::spin_us},
     OptionRow{"io_threads", "N", "Threads for files and name service", "2", &NodeOptions::io_threads},
     OptionRow{"compute_threads", "N", "Threads for kernels; 0 is one per core", "0", &NodeOptions::compute_threads},
+    OptionRow{"cpu_devices", "N", "Devices /device:CPU:0 to N-1, each with variables and other resources of its own", "1", &NodeOptions::cpu_devices},
     OptionRow{"metrics_dir", "DIR", "Count calls, errors, bytes and durations, and write them to event files in DIR/<job>_<task>, for TensorBoard",
               "none", &NodeOptions::metrics_dir},
     OptionRow{"metrics_secs", "SECONDS", "How often metrics are written; once more at the end", "10", &NodeOptions::metrics_secs},
 };
 
 constexpr int most_threads = 4096;
+constexpr int most_devices = 1024;
 constexpr int most_descriptors = 1 << 20;
 constexpr int longest_spin_us = 1'000'000;
 constexpr double longest_grace = 86'400;
@@ -88,6 +90,7 @@ Status check_numbers(const NodeOptions& options) {
   TRY(check_range("spin_us", options.spin_us, 0, longest_spin_us));
   TRY(check_range("io_threads", options.io_threads, 1, most_threads));
   TRY(check_range("compute_threads", options.compute_threads, 0, most_threads));
+  TRY(check_range("cpu_devices", options.cpu_devices, 1, most_devices));
   if (!(options.grace >= 0 && options.grace <= longest_grace))
     return invalid("--grace: {} is out of range; use seconds from 0 to {}", options.grace, longest_grace);
   if (!(options.metrics_secs >= shortest_report && options.metrics_secs <= longest_report))

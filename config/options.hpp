@@ -36,6 +36,7 @@ struct NodeOptions {
   int spin_us = 300;
   int io_threads = 2;
   int compute_threads = 0;
+  int cpu_devices = 1;
   std::string metrics_dir;
   double metrics_secs = 10;
 };

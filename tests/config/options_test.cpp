@@ -59,7 +59,7 @@ TEST(Options, ReadsTheFlagsOfTensorFlowsServer) {
   NodeOptions options;
   EXPECT_EQ(parse({"--cluster_spec=ps|a:1;b:1,worker|c:1", "--job_name=worker", "--task_id=0", "--ps_hosts=a:1,b:1", "--worker_hosts", "c:1",
                    "--task_index", "2", "--grace=1.5", "--port=0", "--bind=[::1]:5", "--log_level=debug", "--spin_us=0", "--io_threads=3",
-                   "--compute_threads=4", "--protocol=grpc", "--owner_fd=5"},
+                   "--compute_threads=4", "--cpu_devices=3", "--protocol=grpc", "--owner_fd=5"},
                   options),
             "");
   EXPECT_EQ(options.cluster_spec, "ps|a:1;b:1,worker|c:1");
@@ -75,6 +75,7 @@ TEST(Options, ReadsTheFlagsOfTensorFlowsServer) {
   EXPECT_EQ(options.spin_us, 0);
   EXPECT_EQ(options.io_threads, 3);
   EXPECT_EQ(options.compute_threads, 4);
+  EXPECT_EQ(options.cpu_devices, 3);
   EXPECT_EQ(options.protocol, "grpc");
   EXPECT_EQ(options.owner_fd, 5);
 }
@@ -114,6 +115,7 @@ TEST(Options, RefusesNumbersOutOfRange) {
       {"--owner_fd: -1", [](NodeOptions& o) { o.owner_fd = -1; }},
       {"--spin_us: -1", [](NodeOptions& o) { o.spin_us = -1; }},
       {"--io_threads: 0", [](NodeOptions& o) { o.io_threads = 0; }},
+      {"--cpu_devices: 0", [](NodeOptions& o) { o.cpu_devices = 0; }},
       {"--compute_threads: 5000", [](NodeOptions& o) { o.compute_threads = 5000; }},
       {"--grace: -0.1", [](NodeOptions& o) { o.grace = -0.1; }},
       {"--grace: nan", [](NodeOptions& o) { o.grace = std::numeric_limits<double>::quiet_NaN(); }},

@@ -54,6 +54,45 @@ def test_a_cluster_in_all_its_forms(kind, tf1):
         assert session.run(v * 2.0) == 8.0
 
 
+def test_several_devices_of_one_task(kind, tf1):
+    """Each has resources of its own; loops and feeds cross between them."""
+    import numpy as np
+
+    server = kind.create_local_server(tf1.ConfigProto(device_count={"CPU": 3}))
+    x = tf1.placeholder(tf1.float32, [2])
+    with tf1.device("/cpu:1"):
+        v = tf1.get_variable("v", initializer=[1.0, 2.0], use_resource=True)
+        queue = tf1.FIFOQueue(3, tf1.float32, shared_name="q")
+        put, size = queue.enqueue(3.0), queue.size()
+    with tf1.device("/cpu:2"):
+        added = v.assign_add(x)
+        other_size = tf1.FIFOQueue(3, tf1.float32, shared_name="q").size()
+        where = tf1.identity(x)
+
+    def body(i, sum):
+        with tf1.device("/cpu:2"):
+            more = sum + x
+        with tf1.device("/cpu:1"):
+            return i + 1, more * 2
+
+    looped = tf1.while_loop(lambda i, sum: i < 4, body, [0, tf1.zeros([2])], shape_invariants=[tf1.TensorShape([]), tf1.TensorShape([2])])[1]
+    with tf1.Session(server.target) as session:
+        assert [d.name[-5:] for d in session.list_devices()] == ["CPU:0", "CPU:1", "CPU:2"]
+        session.run([v.initializer, put])
+        assert session.run([size, other_size]) == [1, 0]
+        np.testing.assert_array_equal(session.run(added, {x: [1, 1]}), [2, 3])
+        np.testing.assert_array_equal(session.run([looped, where], {x: [1, 2]}), [[30, 60], [1, 2]])
+        session.run(where.op, {x: [1, 2]})
+        pieces = session.partial_run_setup([where, v.value()], [x])
+        np.testing.assert_array_equal(session.partial_run(pieces, where, {x: [5, 6]}), [5, 6])
+        with tf1.device("/cpu:5"):
+            nowhere = tf1.constant(1) + 1
+        with pytest.raises(tf1.errors.InvalidArgumentError, match="Cannot assign a device for operation"):
+            session.run(nowhere)
+    with tf1.Session(server.target, config=tf1.ConfigProto(allow_soft_placement=True)) as session:
+        assert session.run(nowhere) == 2
+
+
 @pytest.mark.parametrize("arguments, error", [
     (({"w": ["localhost:0"]}, "x"), "ValueError: No such job in cluster: 'x'"),
     (({"w": ["localhost:0"]}, "w", 5), 'InternalError: Task 5 was not defined in job "w"'),

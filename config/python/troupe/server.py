@@ -43,9 +43,9 @@ def _tf_config(server_def):
 
 
 def _arguments(config):
-    """What a node takes of the default configuration of its sessions: the threads of its kernels."""
-    threads = config.intra_op_parallelism_threads
-    return [f"--compute_threads={threads}"] if threads > 0 else []
+    """What a node takes of the default configuration of its sessions: the threads of its kernels, and how many devices it has."""
+    threads, cpus = config.intra_op_parallelism_threads, config.device_count.get("CPU", 0)
+    return [f"--compute_threads={threads}"] * (threads > 0) + [f"--cpu_devices={cpus}"] * (cpus > 0)
 
 
 class Server:

@@ -46,8 +46,7 @@ void Company::assemble() {
     devices_.push_back(keep(spawn_device(system_, facts, rendezvous_, offload())));
   }
   auto peers = peers_of(setup_.cluster);
-  WorkerParts parts{
-      name_, attributes_, devices_, rendezvous_, inbox_, peers, [this](const wire::ServerDef& def) { return peers_of(def.cluster()); }};
+  WorkerParts parts{name_, attributes_, devices_, rendezvous_, inbox_, peers, [this](const wire::ServerDef& def) { return peers_of(def.cluster()); }};
   worker_ = keep(spawn_worker(system_, std::move(parts)));
   auto around = std::make_shared<Surroundings>();
   around->task = name_;

@@ -16,7 +16,7 @@ target_compile_definitions(troupe_messaging INTERFACE EIGEN_MPL2_ONLY EIGEN_MAX_
 set(folders messaging ops devices config actors)
 foreach(folder IN LISTS folders)
   set_target_properties(troupe_${folder} PROPERTIES EXPORT_NAME ${folder})
-  install(DIRECTORY "${CMAKE_SOURCE_DIR}/${folder}" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/troupe"
+  install(DIRECTORY "${PROJECT_SOURCE_DIR}/${folder}" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/troupe"
     FILES_MATCHING PATTERN "*.hpp" PATTERN "*.def")
 endforeach()
 set_target_properties(troupe_wire PROPERTIES EXPORT_NAME wire)
@@ -30,15 +30,15 @@ install(TARGETS troupe_library troupe_wire ${libraries} EXPORT TroupeTargets
 
 set(package "${CMAKE_INSTALL_LIBDIR}/cmake/Troupe")
 install(EXPORT TroupeTargets NAMESPACE Troupe:: DESTINATION "${package}")
-configure_package_config_file("${CMAKE_SOURCE_DIR}/cmake/TroupeConfig.cmake.in" "${CMAKE_BINARY_DIR}/TroupeConfig.cmake"
+configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/TroupeConfig.cmake.in" "${PROJECT_BINARY_DIR}/TroupeConfig.cmake"
   INSTALL_DESTINATION "${package}")
-write_basic_package_version_file("${CMAKE_BINARY_DIR}/TroupeConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/TroupeConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
 install(FILES
-  "${CMAKE_BINARY_DIR}/TroupeConfig.cmake"
-  "${CMAKE_BINARY_DIR}/TroupeConfigVersion.cmake"
-  "${CMAKE_SOURCE_DIR}/cmake/Dependencies.cmake"
-  "${CMAKE_SOURCE_DIR}/cmake/FindCAF.cmake"
+  "${PROJECT_BINARY_DIR}/TroupeConfig.cmake"
+  "${PROJECT_BINARY_DIR}/TroupeConfigVersion.cmake"
+  "${PROJECT_SOURCE_DIR}/cmake/Dependencies.cmake"
+  "${PROJECT_SOURCE_DIR}/cmake/FindCAF.cmake"
   DESTINATION "${package}")
 
-configure_file("${CMAKE_SOURCE_DIR}/cmake/troupe.pc.in" "${CMAKE_BINARY_DIR}/troupe.pc" @ONLY)
-install(FILES "${CMAKE_BINARY_DIR}/troupe.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+configure_file("${PROJECT_SOURCE_DIR}/cmake/troupe.pc.in" "${PROJECT_BINARY_DIR}/troupe.pc" @ONLY)
+install(FILES "${PROJECT_BINARY_DIR}/troupe.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")

@@ -1,8 +1,8 @@
 # Encodes ops/definitions.pbtxt, the facts of every op, for ops/definitions.S to embed in the program.
 
-set(definitions_text "${CMAKE_SOURCE_DIR}/ops/definitions.pbtxt")
-set(definitions_source "${CMAKE_SOURCE_DIR}/ops/definitions.S")
-set(definitions_binary "${CMAKE_BINARY_DIR}/generated/op_definitions.binpb")
+set(definitions_text "${PROJECT_SOURCE_DIR}/ops/definitions.pbtxt")
+set(definitions_source "${PROJECT_SOURCE_DIR}/ops/definitions.S")
+set(definitions_binary "${PROJECT_BINARY_DIR}/generated/op_definitions.binpb")
 
 add_custom_command(
   OUTPUT "${definitions_binary}"

@@ -1,17 +1,17 @@
 # Compiles messaging/proto/*.proto, which import each other as "troupe/wire/x.proto", to <troupe/wire/x.pb.h>.
 
-set(TROUPE_PROTO_ROOT "${CMAKE_BINARY_DIR}/proto")
-set(TROUPE_GENERATED "${CMAKE_BINARY_DIR}/generated")
+set(TROUPE_PROTO_ROOT "${PROJECT_BINARY_DIR}/proto")
+set(TROUPE_GENERATED "${PROJECT_BINARY_DIR}/generated")
 file(MAKE_DIRECTORY "${TROUPE_PROTO_ROOT}/troupe" "${TROUPE_GENERATED}/troupe/wire")
-file(CREATE_LINK "${CMAKE_SOURCE_DIR}/messaging/proto" "${TROUPE_PROTO_ROOT}/troupe/wire" SYMBOLIC)
+file(CREATE_LINK "${PROJECT_SOURCE_DIR}/messaging/proto" "${TROUPE_PROTO_ROOT}/troupe/wire" SYMBOLIC)
 
-file(GLOB protos CONFIGURE_DEPENDS RELATIVE "${CMAKE_SOURCE_DIR}/messaging/proto" "${CMAKE_SOURCE_DIR}/messaging/proto/*.proto")
+file(GLOB protos CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}/messaging/proto" "${PROJECT_SOURCE_DIR}/messaging/proto/*.proto")
 set(TROUPE_PROTOS "")
 set(wire_sources "")
 set(wire_outputs "")
 foreach(proto IN LISTS protos)
   cmake_path(GET proto STEM name)
-  list(APPEND TROUPE_PROTOS "${CMAKE_SOURCE_DIR}/messaging/proto/${proto}")
+  list(APPEND TROUPE_PROTOS "${PROJECT_SOURCE_DIR}/messaging/proto/${proto}")
   list(APPEND wire_sources "${TROUPE_GENERATED}/troupe/wire/${name}.pb.cc")
   list(APPEND wire_outputs "${TROUPE_GENERATED}/troupe/wire/${name}.pb.cc" "${TROUPE_GENERATED}/troupe/wire/${name}.pb.h")
 endforeach()

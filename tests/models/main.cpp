@@ -3,7 +3,9 @@
 //   troupe_models write FOLDER                    every model as FOLDER/<name>.pb, a MetaGraphDef
 //   troupe_models train MODEL ADDRESS DIGITS EPOCHS   the accuracy on the test set after each epoch
 //   troupe_models serve SAVED_MODEL ADDRESS       what its serving_default answers to zeros, ones, ... one line per output
+//   troupe_models await MODEL TARGET              the same model through a service's session, on "here" or "grpc://host:port"
 //   troupe_models gradient GRAPH Y X FILE         reads a graph, adds the gradient of Y by X, writes the graph; prints the gradient's name
+#include "awaited.hpp"
 #include "networks.hpp"
 
 #include <troupe/actors/client.hpp>
@@ -120,8 +122,9 @@ Status run(const std::vector<std::string>& a) {
   if (a.size() == 2 && a[0] == "write") return write_all(a[1]);
   if (a.size() == 5 && a[0] == "train") return train(a[1], a[2], a[3], std::atoi(a[4].c_str()));
   if (a.size() == 3 && a[0] == "serve") return serve(a[1], a[2]);
+  if (a.size() == 3 && a[0] == "await") return await_steps(a[1], a[2]);
   if (a.size() == 5 && a[0] == "gradient") return add_gradient(a[1], a[2], a[3], a[4]);
-  return invalid("write FOLDER | train MODEL ADDRESS DIGITS EPOCHS | serve SAVED_MODEL ADDRESS | gradient GRAPH Y X FILE");
+  return invalid("write FOLDER | train MODEL ADDRESS DIGITS EPOCHS | serve SAVED_MODEL ADDRESS | await MODEL TARGET | gradient GRAPH Y X FILE");
 }
 
 }  // namespace

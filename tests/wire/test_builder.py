@@ -210,6 +210,21 @@ def test_a_meta_graph_is_imported_by_tensorflow(tf1, written, tmp_path):
         saver.save(session, str(tmp_path / "x"))
 
 
+@pytest.mark.parametrize("name", ["mlp", "references"])
+def test_a_services_session_runs_on_every_server(troupe, tensorflow_cluster, name):
+    """The same operations to a node of the process, to a Troupe node and to TensorFlow's server: training, variables, mistakes, cancellation."""
+    said = {where: models("await", name, target).splitlines() for where, target in
+            [("here", "here"), ("troupe", troupe.target("worker/0")), ("tensorflow", tensorflow_cluster.target("worker/0"))]}
+    losses = {where: [float(line.split()[1]) for line in lines if line.startswith("loss")] for where, lines in said.items()}
+    rest = {where: [line for line in lines if not line.startswith("loss")] for where, lines in said.items()}
+    assert len(losses["here"]) == 4 and losses["here"][-1] < losses["here"][0]
+    np.testing.assert_allclose(losses["troupe"], losses["here"], rtol=1e-5)
+    np.testing.assert_allclose(losses["tensorflow"], losses["here"], rtol=2e-4)
+    assert rest["here"] == rest["troupe"] == rest["tensorflow"]
+    assert [line.rpartition(": ")[2] for line in rest["here"] if ": " in line] == [
+        "INVALID_ARGUMENT", "NOT_FOUND", "NOT_FOUND", "refused", "CANCELLED", "2"], rest["here"]
+
+
 def serve(folder, cluster):
     lines = models("serve", folder, cluster.target("worker/0").removeprefix("grpc://")).splitlines()
     outputs = {}

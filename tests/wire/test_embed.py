@@ -16,8 +16,8 @@ REQUESTS = 10_000 if FULL else 400
 
 
 class Service:
-    def __init__(self):
-        self.process = subprocess.Popen([str(SERVICE)], stdout=subprocess.PIPE, text=True)
+    def __init__(self, *options):
+        self.process = subprocess.Popen([str(SERVICE), *options], stdout=subprocess.PIPE, text=True)
         self.port = int(self.process.stdout.readline().rsplit(":", 1)[1])
         self.target = self.process.stdout.readline().strip()
         self.local = threading.local()
@@ -38,7 +38,7 @@ class Service:
 @pytest.fixture
 def service():
     assert SERVICE.exists(), "the example is not built: cmake --build ... --target embed_service"
-    service = Service()
+    service = Service("--idle")
     yield service
     service.process.send_signal(signal.SIGTERM)
     try:
@@ -59,6 +59,13 @@ def model():
 
 
 def test_it_serves_while_tensorflow_trains(service):
+    assert service.threads() == ["embed_service"]
+    assert service.ask("GET", "/healthz") == (503, "no model yet\n")
+    assert service.ask("POST", "/predict", "1 2")[0] == 503
+    status, target = service.ask("POST", "/start")
+    assert status == 200
+    service.target = target.strip()
+    assert service.ask("POST", "/start")[0] == 503
     assert service.threads() == ["embed_service", "troupe-grpc"]
     assert service.ask("GET", "/healthz") == (200, "ok\n")
     assert service.ask("POST", "/predict", "1 2") == (200, "0\n")
@@ -97,3 +104,12 @@ def test_it_serves_while_tensorflow_trains(service):
             break
     assert float(service.ask("POST", "/predict", "3 1")[1]) == pytest.approx(5.5, abs=0.1)
     assert service.threads() == ["embed_service", "troupe-grpc"]
+
+
+def test_its_options():
+    def said(*options):
+        return subprocess.run([str(SERVICE), *options], capture_output=True, text=True, timeout=30)
+
+    assert said("--help").returncode == 0 and "POST /learn" in said("--help").stdout
+    for wrong in ["--prt=1", "--port=", "--port=70000", "--port=8x"]:
+        assert said(wrong).returncode == 2 and wrong in said(wrong).stderr

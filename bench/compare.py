@@ -75,9 +75,11 @@ def measure(workload, pairs, quick):
 
 
 def summary(row, windows):
-    values = {kind: [w[row.measure] * row.scale for w in all_of_kind] for kind, all_of_kind in windows.items()}
+    """What only some of the servers have is measured on those."""
+    values = {kind: [w[row.measure] * row.scale for w in all_of_kind] for kind, all_of_kind in windows.items() if row.measure in all_of_kind[0]}
     median = {kind: statistics.median(v) for kind, v in values.items()}
-    theirs = statistics.median(w[row.against or row.measure] * row.scale for w in windows["tensorflow"])
+    against = row.against or row.measure
+    theirs = statistics.median(w[against] * row.scale for w in windows["tensorflow"]) if against in windows["tensorflow"][0] else None
     return {"name": row.name, "target": row.target, "higher_is_better": row.higher_is_better, "values": values, "median": median,
             "ratio": median["troupe"] / theirs if theirs else None,
             "to_floor": median["troupe"] / median["floor"] if median.get("floor") else None}
@@ -109,11 +111,15 @@ def seconds_of(step, steps):
     return (time.perf_counter() - begin) / steps
 
 
+def number(value):
+    return " " * 10 if value is None else f"{value:10.4g}"
+
+
 def print_row(row):
     spread = ", ".join(f"{min(v):.4g}..{max(v):.4g}" for v in row["values"].values())
     floor = f"{row['median']['floor']:10.4g} {row['to_floor']:8.3f}" if row["to_floor"] else " " * 19
     ratio = "" if row["ratio"] is None else f"{row['ratio']:.3f}"
-    print(f"{row['name']:78} {row['median']['tensorflow']:10.4g} {row['median']['troupe']:10.4g} {ratio:>7} {floor}  "
+    print(f"{row['name']:78} {number(row['median'].get('tensorflow'))} {number(row['median']['troupe'])} {ratio:>7} {floor}  "
           f"{row['target']:24} {spread}", flush=True)
 
 

@@ -20,7 +20,7 @@ class Row:
 
     @property
     def higher_is_better(self):
-        return self.measure == "rate"
+        return self.measure in ("rate", "messages")
 
 
 @dataclasses.dataclass

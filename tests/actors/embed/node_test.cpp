@@ -151,6 +151,33 @@ TEST(Node, SaysWhatIsMisused) {
   });
 }
 
+TEST(Node, SaysWhatIsWrongWithItsAddress) {
+  asio::io_context io(1);
+  Stage stage(io);
+  NodeSetup setup;
+  setup.listen = {"localhost:0"};
+  Node node(stage, setup);
+  run(io, [&]() -> asio::awaitable<void> {
+    EXPECT_TRUE((co_await node.async_start(use_awaitable)).ok());
+    NodeSetup taken;
+    taken.task = {"other", 0};
+    taken.listen = {fmt::format("localhost:{}", node.port())};
+    Node second(stage, taken);
+    const Status status = co_await second.async_start(use_awaitable);
+    EXPECT_EQ(status.code(), Code::kUnavailable) << status;
+    EXPECT_FALSE(second.running());
+    const std::array wrong{"localhost", "localhost:x", "localhost:99999", ""};
+    for (const char* address : wrong) {
+      taken.listen = {address};
+      Node nowhere(stage, taken);
+      const Status refused = co_await nowhere.async_start(use_awaitable);
+      EXPECT_EQ(refused.code(), Code::kInvalidArgument) << address << ": " << refused;
+    }
+    EXPECT_TRUE((co_await node.async_stop(0ms, use_awaitable)).ok());
+    EXPECT_EQ((co_await node.async_stop(0ms, use_awaitable)).code(), Code::kFailedPrecondition);
+  });
+}
+
 TEST(Node, AClusterOfAHundredFitsOnOneStage) {
   asio::io_context io(1);
   Stage stage(io);

@@ -42,7 +42,7 @@ Company::Company(caf::actor_system& system, Setup setup, std::function<MakePeer(
 void Company::assemble() {
   rendezvous_ = keep(spawn_rendezvous(system_, counters_));
   for (const auto& attributes : attributes_) {
-    DeviceFacts facts{attributes.name(), name_, attributes.incarnation(), setup_.task.job, compute_ != nullptr};
+    DeviceFacts facts{attributes.name(), name_, attributes.incarnation(), setup_.task.job, compute_ != nullptr, setup_.staleness};
     devices_.push_back(keep(spawn_device(system_, facts, rendezvous_, offload())));
   }
   auto peers = peers_of(setup_.cluster);

@@ -27,6 +27,7 @@ class Company {
     int compute_threads = 0;  // none: kernels run where the actors do
     int io_threads = 1;       // for kernels that wait for files; started by the first of them
     int cpu_devices = 1;
+    std::shared_ptr<Staleness> staleness = {};  // counts for metrics; may be none
   };
   /// Makes the peer of a task, by its name and address.
   using MakePeer = std::function<PeerActor(const std::string& name, const std::string& address)>;

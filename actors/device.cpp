@@ -75,6 +75,7 @@ struct DeviceState {
     execution.rendezvous = run->roads.get();
     execution.cancellation = &run->cancellation;
     functions->serve(execution);
+    if (facts.staleness) execution.watch(std::make_shared<StepSight>(facts.staleness, request->worker ? *request->worker : "unknown"));
     if (request->record) {
       run->done->stats.set_device(execution.device);
       execution.record(&run->done->stats);

@@ -22,6 +22,7 @@ struct RunPlan {
   std::int64_t step = 0;
   std::shared_ptr<const std::string> session;  // none for those who never made one
   std::string store;                           // of a session that keeps its own resources; empty for the shared one
+  std::shared_ptr<const std::string> worker;   // the task whose master runs the step, where that is known
   std::vector<NamedTensor> feeds;
   bool partial = false;  // more feeds will come, fetches are asked for one by one
   bool record = false;
@@ -72,7 +73,8 @@ struct DeviceFacts {
   std::string task;
   std::uint64_t incarnation = 0;
   std::string default_container;
-  bool computes_elsewhere = true;  // long kernels go to threads of their own
+  bool computes_elsewhere = true;             // long kernels go to threads of their own
+  std::shared_ptr<Staleness> staleness = {};  // for metrics; may be none
 };
 
 /// Runs jobs on threads of their own; given by the composition root.

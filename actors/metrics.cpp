@@ -1,12 +1,15 @@
 // Counting of calls on their way through the server, and the file that the counts go to.
 #include <troupe/actors/metrics.hpp>
 
+#include <troupe/actors/exposition.hpp>
+#include <troupe/ops/files/local_files.hpp>
 #include <troupe/ops/summary/event_file.hpp>
 
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <future>
 
 namespace troupe {
@@ -83,7 +86,8 @@ void add_links(const LinkCounters& counters, wire::Summary& summary) {
 
 /// The actor's, until there are no actors any more. The file is one job's at a time.
 struct Metrics::Book {
-  Book(Tally t, LinkCountersPtr l, std::shared_ptr<EventFile> f) : tally(std::move(t)), links(std::move(l)), file(std::move(f)) {}
+  Book(Tally t, LinkCountersPtr l, std::shared_ptr<Staleness> s, std::shared_ptr<EventFile> f, std::string p)
+      : tally(std::move(t)), links(std::move(l)), staleness(std::move(s)), file(std::move(f)), page(std::move(p)) {}
 
   wire::Event next_event() {
     wire::Event event = event_at(reports++);
@@ -93,15 +97,27 @@ struct Metrics::Book {
   }
   void write(wire::Event event) {
     add_number("node/resident_bytes", resident_bytes(), *event.mutable_summary());
-    Status status = file->write(event);
+    const auto counts = staleness->counts();
+    Status status = write_page(exposition(event.summary(), counts));
+    add_staleness(counts, *event.mutable_summary());
+    status.Update(file->write(event));
     status.Update(file->flush());
     if (!status.ok()) spdlog::warn("Metrics were not written: {}", text_of(status));
+  }
+  /// Whoever reads it finds a whole page.
+  Status write_page(const std::string& text) const {
+    TRY(write_file(page + ".new", text));
+    std::error_code error;
+    std::filesystem::rename(page + ".new", page, error);
+    return error ? errno_status(page, error.value()) : absl::OkStatus();
   }
   bool writing() const { return job.valid() && job.wait_for(std::chrono::seconds(0)) != std::future_status::ready; }
 
   Tally tally;
   LinkCountersPtr links;
+  std::shared_ptr<Staleness> staleness;
   std::shared_ptr<EventFile> file;
+  std::string page;
   std::int64_t reports = 0;
   std::shared_future<void> job;
 
@@ -120,10 +136,12 @@ struct Metrics::Book {
   }
 };
 
-StatusOr<std::unique_ptr<Metrics>> Metrics::start(caf::actor_system& system, Pool& io, Options options, LinkCountersPtr links) {
+StatusOr<std::unique_ptr<Metrics>> Metrics::start(caf::actor_system& system, Pool& io, Options options, LinkCountersPtr links,
+                                                  std::shared_ptr<Staleness> staleness) {
   TRY_ASSIGN(auto file, EventFile::open({options.directory, ".troupe", 0, std::chrono::milliseconds(0)}));
   auto metrics = std::unique_ptr<Metrics>(new Metrics);
-  metrics->book_ = std::make_shared<Book>(Tally(std::move(options.methods)), std::move(links), std::move(file));
+  metrics->book_ = std::make_shared<Book>(Tally(std::move(options.methods)), std::move(links), std::move(staleness), std::move(file),
+                                          options.directory + "/metrics.prom");
   metrics->actor_ = system.spawn(&Book::behavior, metrics->book_, &io, options.interval);
   return metrics;
 }

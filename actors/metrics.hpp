@@ -1,10 +1,11 @@
-// A node's own metrics: every call is counted, and the counts are written to an event file now and then.
+// A node's own metrics: every call is counted, and the counts are written now and then to an event file, and to a page for Prometheus.
 #pragma once
 
 #include <caf/all.hpp>
 #include <troupe/actors/link.hpp>
 #include <troupe/actors/tally.hpp>
 #include <troupe/devices/pool.hpp>
+#include <troupe/devices/staleness.hpp>
 #include <troupe/messaging/grpc_server.hpp>
 
 #include <chrono>
@@ -28,7 +29,8 @@ class Metrics {
     std::vector<std::string> methods;  // short names, as the server numbers them
   };
   /// Fails where no file can be written. Files are written on the I/O pool.
-  static StatusOr<std::unique_ptr<Metrics>> start(caf::actor_system& system, Pool& io, Options options, LinkCountersPtr links);
+  static StatusOr<std::unique_ptr<Metrics>> start(caf::actor_system& system, Pool& io, Options options, LinkCountersPtr links,
+                                                  std::shared_ptr<Staleness> staleness);
   ~Metrics();
 
   /// The same call, counted when it is answered.

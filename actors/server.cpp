@@ -41,16 +41,19 @@ struct Server::Stand {
   std::unique_ptr<Loop> loop;
   std::unique_ptr<GrpcServer> server;
   Gateway gateway;
+  std::shared_ptr<Staleness> staleness;
   std::unique_ptr<Metrics> metrics;
   bool stopped = false;
 
   void assemble(const NodeOptions& options) {
-    company = std::make_unique<Company>(system, Company::Setup{identity.task, identity.cluster, compute_threads(options), options.io_threads, options.cpu_devices},
-                                        [this](Company& of) {
-                                          return [this, &of](const std::string& name, const std::string& address) {
-                                            return spawn_peer(system, *loop, name, address, of.inbox(), of.counters());
-                                          };
-                                        });
+    if (!options.metrics_dir.empty()) staleness = std::make_shared<Staleness>();
+    company = std::make_unique<Company>(
+        system, Company::Setup{identity.task, identity.cluster, compute_threads(options), options.io_threads, options.cpu_devices, staleness},
+        [this](Company& of) {
+          return [this, &of](const std::string& name, const std::string& address) {
+            return spawn_peer(system, *loop, name, address, of.inbox(), of.counters());
+          };
+        });
     gateway = company->open_gateway();
   }
 
@@ -60,7 +63,7 @@ struct Server::Stand {
     for (const std::string& path : gateway_methods()) methods.push_back(path.substr(path.rfind('/') + 1));
     const auto interval = std::chrono::milliseconds(static_cast<std::int64_t>(options.metrics_secs * 1000));
     const std::string directory = fmt::format("{}/{}_{}", options.metrics_dir, identity.task.job, identity.task.index);
-    auto made = Metrics::start(system, company->io(), {directory, interval, std::move(methods)}, company->counters());
+    auto made = Metrics::start(system, company->io(), {directory, interval, std::move(methods)}, company->counters(), staleness);
     if (!made.ok()) return append_text(made.status(), fmt::format(" (--metrics_dir={})", options.metrics_dir));
     metrics = *std::move(made);
     company->keep(metrics->actor());

@@ -23,6 +23,8 @@ Answer<wire::CreateWorkerSessionResponse> WorkerState::create_session(const wire
   session->task = parts.task;
   session->peers = parts.peers;
   session->master_task = request.master_task();
+  if (const auto master = parse_device(session->master_task); master.ok() && master->job && master->task)
+    session->worker = std::make_shared<const std::string>(fmt::format("/job:{}/task:{}", *master->job, *master->task));
   session->master_incarnation = static_cast<std::uint64_t>(request.master_incarnation());
   if (!session->master_task.empty())
     std::erase_if(sessions, [&](const auto& entry) {

@@ -60,6 +60,7 @@ Answer<wire::RunGraphResponse> WorkerState::start(Parcel<RunGraphRequest>& reque
     run->step = step;
     run->session = session.shared_name;
     run->store = session.isolated ? session.name : std::string();
+    run->worker = session.worker;
     run->record = request->options.record_timeline();
     run->peers = session.peers;
     run->partial = request->is_partial;
@@ -106,6 +107,7 @@ Answer<wire::RunGraphResponse> WorkerState::run_partial(Parcel<RunGraphRequest>&
       plan->step = step;
       plan->session = session.shared_name;
       plan->store = session.isolated ? session.name : std::string();
+      plan->worker = session.worker;
       plan->peers = session.peers;
       plan->partial = true;
       plan.call = next_call_number();

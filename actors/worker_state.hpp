@@ -27,6 +27,7 @@ struct WorkerSession {
   bool isolated = false;
   std::shared_ptr<const Peers> peers;  // of its own where the session brought a cluster
   std::string master_task;
+  std::shared_ptr<const std::string> worker;  // the same in short, for metrics
   std::uint64_t master_incarnation = 0;
   std::uint64_t next_graph = 0;
   std::map<std::string, std::shared_ptr<RegisteredGraph>> graphs;

@@ -32,7 +32,8 @@ constexpr std::array rows{
     OptionRow{"io_threads", "N", "Threads for files and name service", "2", &NodeOptions::io_threads},
     OptionRow{"compute_threads", "N", "Threads for kernels; 0 is one per core", "0", &NodeOptions::compute_threads},
     OptionRow{"cpu_devices", "N", "Devices /device:CPU:0 to N-1, each with variables and other resources of its own", "1", &NodeOptions::cpu_devices},
-    OptionRow{"metrics_dir", "DIR", "Count calls, errors, bytes and durations, and write them to event files in DIR/<job>_<task>, for TensorBoard",
+    OptionRow{"metrics_dir", "DIR",
+              "Count calls, errors, bytes, durations and the staleness of updates; write them to DIR/<job>_<task>, for TensorBoard and Prometheus",
               "none", &NodeOptions::metrics_dir},
     OptionRow{"metrics_secs", "SECONDS", "How often metrics are written; once more at the end", "10", &NodeOptions::metrics_secs},
 };

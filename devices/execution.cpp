@@ -110,6 +110,7 @@ void Execution::process(const Ready& ready) {
   }
   if (p.fetches && !fetch_at_once_ && !inputs.empty() && inputs[0].ref && inputs[0].ref->initialized()) return last_.push_back(ready);
   if (p.touch != Touch::none && held_back(ready, p, inputs)) return;
+  if (sight_ && p.watch != Watch::none) tell(p, inputs);
   if (p.any_ref_source)
     if (Status status = fetch_references(p, inputs); !status.ok()) return fail(p, std::move(status));
   if (p.flow == Flow::kernel) run_kernel_node(ready, p, inputs);
@@ -142,6 +143,7 @@ Status Execution::fetch_references(const PlanNode& p, std::span<Value> inputs) {
     if (!v.ref) continue;
     if (!v.ref->initialized() && !p.allows_uninitialized) return failed_precondition("Attempting to use uninitialized value {}", v.ref->name());
     if (i < 64 && (p.ref_inputs >> i & 1)) continue;
+    if (sight_) sight_->reads(*v.ref);
     v.tensor = v.ref->snapshot();
     v.ref.reset();
   }
@@ -171,7 +173,7 @@ Execution::Waiting* Execution::hold(const Ready& ready, const PlanNode& p, std::
   clear_inputs(p, *ready.at->frame->info, inputs);
   w->outputs.resize(static_cast<std::size_t>(p.outputs));
   w->call.emplace(p.facts, std::span<Value>(w->inputs), std::span<Value>(w->outputs), *this, Tag{ready.at->frame->id, ready.at->number});
-  w->started = stats_ ? now_micros() : 0;
+  w->started = stats_ || sight_ ? now_micros() : 0;
   w->place = waiting_.size();
   waiting_.push_back(std::move(owned));
   ++under_way_;
@@ -232,6 +234,7 @@ void Execution::complete(Waiting* waiting, Status status) {
   --under_way_;
   const PlanNode& p = plan_->node(owned->ready.node);
   if (stats_) note(p.facts, p.operands, owned->started, owned->outputs);
+  if (sight_ && p.watch == Watch::wait) sight_->waited(waited_for(p), static_cast<double>(now_micros() - owned->started) * 1e-6);
   // After a failure the frames may be gone from the list of the living; only the count matters then.
   if (status_.ok()) finish_node(owned->ready, p, std::move(status), owned->inputs, owned->outputs);
   if (!status_.ok()) ready_.clear();

@@ -6,6 +6,7 @@
 #include <troupe/devices/frame.hpp>
 #include <troupe/devices/plan.hpp>
 #include <troupe/devices/ready_queue.hpp>
+#include <troupe/devices/staleness.hpp>
 #include <troupe/ops/step.hpp>
 #include <troupe/ops/step_host.hpp>
 
@@ -45,7 +46,12 @@ class Execution final : public Step, public StepHost, public std::enable_shared_
   void set_function_keeper(KeepFunction keeper) { keep_function_ = std::move(keeper); }
 
   /// Makes this run part of another one's step, whose function it is.
-  void join(Execution& caller) { unit_ = caller.unit_; }
+  void join(Execution& caller) {
+    unit_ = caller.unit_;
+    sight_ = caller.sight_;
+  }
+  /// Tells the metrics what it reads, updates and waits for.
+  void watch(std::shared_ptr<StepSight> sight) { sight_ = std::move(sight); }
 
   /// References that are fetched are read when they are reached, not at the end of the run: later feeds may depend on them.
   void fetch_at_once() { fetch_at_once_ = true; }
@@ -81,6 +87,8 @@ class Execution final : public Step, public StepHost, public std::enable_shared_
   bool held_back(const Ready& ready, const PlanNode& p, std::span<Value> inputs);
   void resume_updates();
   void take_cut();
+  void tell(const PlanNode& p, std::span<Value> inputs);
+  static const char* waited_for(const PlanNode& p);
   Status fetch_references(const PlanNode& p, std::span<Value> inputs);
   void run_kernel_node(const Ready& ready, const PlanNode& p, std::span<Value> inputs);
   void run_here(const Ready& ready, const PlanNode& p, std::span<Value> inputs);
@@ -128,6 +136,7 @@ class Execution final : public Step, public StepHost, public std::enable_shared_
   std::vector<Ready> last_;  // fetches of references: they show what the run has done to them
 
   std::shared_ptr<Unit> unit_;
+  std::shared_ptr<StepSight> sight_;
   std::vector<Ready> held_updates_, held_reads_;
   bool cutting_ = false;
 };

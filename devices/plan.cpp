@@ -137,6 +137,7 @@ StatusOr<std::shared_ptr<const Plan>> Plan::compile(const Graph& graph, const Re
   plan->lay_out_edges(graph, constants);
   pass_references_on(plan->nodes_, plan->edges_);
   plan->mark_cuts(graph);
+  plan->mark_watches();
   plan->spares_ = std::make_unique<Spares>(plan->frames_);
   plan->costs_ = std::make_unique<Costs>(plan->nodes_.size());
   return std::shared_ptr<const Plan>(std::move(plan));

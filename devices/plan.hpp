@@ -25,6 +25,9 @@ enum class Flow : std::uint8_t { kernel, no_op, switch_, switch_n, merge, enter,
 /// How a node takes part in what is shared between steps and saved: see cuts.hpp.
 enum class Touch : std::uint8_t { none, update, read, read_of_references };
 
+/// What a node tells the metrics: see staleness.hpp.
+enum class Watch : std::uint8_t { none, read, update, gradient, wait };
+
 struct PlanEdge {
   int output;  // -1: control
   int node;
@@ -48,6 +51,7 @@ struct PlanNode {
   int edges_begin = 0, edges_end = 0;
   Flow flow = Flow::kernel;
   Touch touch = Touch::none;
+  Watch watch = Watch::none;
   bool transfer = false;  // Send and Recv see dead inputs
   bool fetches = false;   // sends to the client
   bool allows_uninitialized = false;
@@ -121,6 +125,7 @@ class Plan {
   bool placed(int graph_node) const { return places_[static_cast<std::size_t>(graph_node)] >= 0; }
   PlanNode& at(int graph_node) { return nodes_[static_cast<std::size_t>(places_[static_cast<std::size_t>(graph_node)])]; }
   void mark_cuts(const Graph& graph);
+  void mark_watches();
 
   std::vector<PlanNode> nodes_;
   std::vector<PlanFrame> frames_;

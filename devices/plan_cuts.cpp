@@ -1,4 +1,4 @@
-// Which nodes of a plan update variables and tables, and which read them for a checkpoint.
+// Which nodes of a plan update variables and tables, which read them for a checkpoint, and which tell the metrics.
 #include <troupe/devices/plan.hpp>
 
 #include <algorithm>
@@ -30,6 +30,17 @@ bool touches_state(const Node& node) {
 }
 
 }  // namespace
+
+void Plan::mark_watches() {
+  for (PlanNode& p : nodes_) {
+    const std::string& op = p.facts.op;
+    if (!p.kernel) continue;
+    if (op.find("AccumulatorApplyGradient") != op.npos) p.watch = Watch::gradient;
+    else if (p.touch == Touch::update) p.watch = Watch::update;
+    else if (p.kernel->start && (p.transfer || op.find("Dequeue") != op.npos || op.find("TakeGradient") != op.npos)) p.watch = Watch::wait;
+    else if (is_read(op)) p.watch = Watch::read;
+  }
+}
 
 bool is_save(const std::string& op) { return op == "SaveV2" || op == "Save" || op == "SaveSlices"; }
 

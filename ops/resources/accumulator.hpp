@@ -48,6 +48,7 @@ class Accumulator final : public Resource, public std::enable_shared_from_this<A
   void take(Step& step, std::int32_t required, std::function<void(Gradient)> take, Done done);
   void set_step(std::int64_t step) { step_ = step; }
   std::int64_t count() const { return count_; }
+  std::int64_t step() const { return step_; }
   const AccumulatorFacts& facts() const { return facts_; }
 
  private:

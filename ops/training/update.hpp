@@ -71,8 +71,9 @@ void update_all(Call& call, const UpdateLayout& layout, const UpdateSlots& check
   constexpr auto all = std::make_index_sequence<N>{};
   std::array<T*, N> base;
   // Two slots may be one variable: memory is asked for in a first round and its place in a second.
-  for (const auto& v : checked.variables) v->writable();
-  for (std::size_t i = 0; i < N; ++i) base[i] = checked.variables[i]->writable().template mutable_data<T>();
+  std::array<Tensor*, N> values;
+  for (std::size_t i = 0; i < N; ++i) values[i] = &checked.variables[i]->writable();
+  for (std::size_t i = 0; i < N; ++i) base[i] = values[i]->template mutable_data<T>();
   const Tensor& gradient = call.in(layout.gradient);
   if (layout.indices < 0) return update_run<T>(rule, gradient.data<T>(), base, gradient.size(), all);
   const T* row = gradient.data<T>();

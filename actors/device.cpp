@@ -65,6 +65,8 @@ struct DeviceState {
     auto run = std::make_shared<Run>();
     run->call = request.call;
     run->roads = std::make_unique<StepRoads>(self, request->task, request->session, rendezvous, request->peers, request->step, run->cancellation);
+    // Feeds of a partial run that have not come yet do not come after a failure.
+    run->cancellation.on_cancel([run = run.get()] { run->roads->fail(run->cancellation.reason()); });
     for (auto& feed : request->feeds) run->roads->feed(std::move(feed));
     run->execution = std::make_shared<Execution>(request->plan, hands());
     Execution& execution = *run->execution;

@@ -112,7 +112,11 @@ Answer<wire::CleanupGraphResponse> WorkerState::cleanup_graph(const wire::Cleanu
   self->send(parts.rendezvous, ForgetStep{request.step_id()});
   self->send(parts.inbox, ForgetStep{request.step_id()});
   for (const auto& device : parts.devices) self->send(device, ForgetStep{request.step_id()});
-  partial_runs.erase(request.step_id());
+  if (auto run = partial_runs.find(request.step_id()); run != partial_runs.end()) {
+    // Its next piece will not come.
+    stop_partial(*run->second, as_derived(cancelled("Step {} was cleaned up.", request.step_id())));
+    partial_runs.erase(run);
+  }
   return pack<wire::CleanupGraphResponse>();
 }
 

@@ -111,11 +111,11 @@ Answer<wire::RunGraphResponse> WorkerState::run_partial(Parcel<RunGraphRequest>&
       plan->peers = session.peers;
       plan->partial = true;
       plan.call = next_call_number();
-      run->calls.push_back(plan.call);
+      run->calls.emplace_back(part.device, plan.call);
       auto ended = [this, run, left, step, name = session.name](const Status& status) {
         if (!status.ok()) {
           keep_root_cause(run->status, status);
-          self->send(parts.rendezvous, AbortStep{step, status, name});
+          if (partial_runs.contains(step)) self->send(parts.rendezvous, AbortStep{step, status, name});
         }
         if (--*left > 0) return;
         run->over = true;
@@ -135,9 +135,12 @@ Answer<wire::RunGraphResponse> WorkerState::run_partial(Parcel<RunGraphRequest>&
   more->feeds = std::move(request->sends);
   more->fetches = request->receive_keys;
   const bool last = request->is_last_partial_run;
+  const std::uint64_t call = request.call;
+  calls[call] = run->calls;
   self->request(parts.devices[graph->parts.front().device], caf::infinite, std::move(more))
       .then(
-          [this, run, promise, last, step](Parcel<Fetched>& fetched) mutable {
+          [this, run, promise, last, call](Parcel<Fetched>& fetched) mutable {
+            calls.erase(call);
             auto reply = pack<RunGraphResponse>();
             reply->received = std::move(fetched->tensors);
             if (!last) {
@@ -152,11 +155,24 @@ Answer<wire::RunGraphResponse> WorkerState::run_partial(Parcel<RunGraphRequest>&
             if (run->status.ok()) promise.deliver(reply);
             else promise.deliver(to_caf(run->status));
           },
-          [run, promise](caf::error& error) mutable {
-            if (!run->status.ok()) promise.deliver(to_caf(run->status));
-            else promise.deliver(std::move(error));
+          [this, run, promise, call](caf::error& error) mutable {
+            // The run may not have said yet why it fails.
+            calls.erase(call);
+            const Status status = from_caf(error);
+            keep_root_cause(run->status, status);
+            if (run->over) {
+              promise.deliver(to_caf(run->status));
+              return;
+            }
+            run->waiting_for_end.push_back(promise);
+            stop_partial(*run, as_derived(status));
           });
   return promise;
+}
+
+void WorkerState::stop_partial(const PartialRun& run, const Status& reason) {
+  if (run.over) return;
+  for (auto [device, call] : run.calls) self->send(parts.devices[device], CancelCall{call, reason});
 }
 
 Status WorkerState::check_key(const std::string& key) const {

@@ -43,7 +43,7 @@ struct WorkerState {
   std::map<std::string, std::int64_t> step_sequences;
   struct PartialRun {
     std::shared_ptr<RegisteredGraph> graph;
-    std::vector<std::uint64_t> calls;
+    std::vector<std::pair<std::size_t, std::uint64_t>> calls;  // to the devices
     bool over = false;
     Status status;
     std::vector<caf::typed_response_promise<Parcel<RunGraphResponse>>> waiting_for_end;
@@ -69,6 +69,7 @@ struct WorkerState {
   StatusOr<std::shared_ptr<RegisteredGraph>> compile(WorkerSession& session, const wire::GraphDef& graph_def);
   Answer<wire::RunGraphResponse> start(Parcel<RunGraphRequest>& request, WorkerSession& session, std::shared_ptr<RegisteredGraph> graph);
   Answer<wire::RunGraphResponse> run_partial(Parcel<RunGraphRequest>& request, WorkerSession& session, std::shared_ptr<RegisteredGraph> graph);
+  void stop_partial(const PartialRun& run, const Status& reason);
   void forget_session(const WorkerSession& session);
   Status check_key(const std::string& key) const;
 };

@@ -210,3 +210,28 @@ def test_a_barrier_without_a_shared_name_is_of_its_own_session(either, tf1):
         assert one.run(ready) == 1
         assert other.run(ready) == 0
         assert re.fullmatch(rb"_\d+_lone", one.run(barrier)[1])
+
+
+def test_a_partial_run_ends_with_the_piece_that_fails(either, tf1):
+    a, b = (tf1.placeholder(tf1.float32, [], name=name) for name in "ab")
+    checked = tf1.check_numerics(a, "bad", name="checked")
+    alone, total = tf1.identity(b, name="alone"), tf1.add(checked, b, name="total")
+    copy = tf1.identity(a, name="copy")
+    with tf1.Session(either.target("worker/0"), config=tf1.ConfigProto(operation_timeout_in_ms=60000)) as session:
+        for fetches, first, second in [([checked, total], checked, total), ([checked, alone], checked, alone), ([copy, total], copy, total)]:
+            handle = session.partial_run_setup(fetches, [a, b])
+            with pytest.raises(tf1.errors.InvalidArgumentError, match="bad : Tensor had NaN values"):
+                session.partial_run(handle, first, {a: float("nan")})
+            with pytest.raises(tf1.errors.InvalidArgumentError, match="Must run PartialRunSetup before performing partial runs"):
+                session.partial_run(handle, second, {b: 1.0})
+        assert session.run(total, {a: 1.0, b: 2.0}) == 3.0
+
+
+def test_a_piece_of_a_partial_run_that_waits_can_be_given_up(troupe, tf1):
+    queue = tf1.FIFOQueue(1, tf1.float32, shared_name="never_filled")
+    a, b = (tf1.placeholder(tf1.float32, [], name=name) for name in "ab")
+    waits, other = queue.dequeue() + a, tf1.identity(b)
+    with tf1.Session(troupe.target("worker/0"), config=tf1.ConfigProto(operation_timeout_in_ms=3000)) as session:
+        handle = session.partial_run_setup([waits, other], [a, b])
+        with pytest.raises(tf1.errors.DeadlineExceededError):
+            session.partial_run(handle, waits, {a: 1.0})

@@ -74,8 +74,9 @@ void SessionState::compile(const StepShape& shape, std::uint64_t call, CompiledH
   for (const auto& fetch : shape.fetches) compilation->compiled->fetch_keys[fetch] = client_key(client.name(), client.incarnation(), fetch);
   auto parts = [&]() -> StatusOr<std::map<std::string, wire::GraphDef>> {
     TRY_ASSIGN(Graph step, cut_step(*graph, shape, client.name(), client.incarnation()));
-    TRY(lower_functions(step));
-    if (leaves_out_unread(config.graph_options().rewrite_options(), graph->size())) leave_out_unread(step, shape.targets);
+    const bool optimized = leaves_out_unread(config.graph_options().rewrite_options(), graph->size());
+    TRY(lower_functions(step, Callers::passed_by, optimized));
+    if (optimized) leave_out_unread(step, shape.targets);
     TRY(place_all(step));
     return partition(
         std::move(step),

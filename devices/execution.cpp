@@ -288,6 +288,9 @@ Status Execution::steer(const PlanNode& p, std::span<Value> inputs, std::span<Va
 
 void Execution::finish_node(const Ready& ready, const PlanNode& p, Status status, std::span<Value> inputs, std::span<Value> outputs) {
   if (!status.ok()) return fail(p, std::move(status));
+  if (p.transfer && !outputs.empty() && !outputs[0].dead && outputs[0].tensor.valid() && outputs[0].tensor.dtype() != p.declared)
+    return end_with(internal("Output 0 of type {} does not match declared output type {} for node {{{{node {}}}}}",
+                             name_of(outputs[0].tensor.dtype()), name_of(p.declared), p.facts.name));
   if (p.ref_output && !outputs[0].ref && !outputs[0].dead && !inputs.empty() && inputs[0].ref) outputs[0].ref = inputs[0].ref;
   for (std::size_t i = 0; i < outputs.size(); ++i)
     if (outputs[i].empty()) return end_with(internal("Missing {}-th output from {{{{node {}}}}}", i, p.facts.name));
@@ -299,8 +302,8 @@ void Execution::fail(const PlanNode& p, Status status) {
   if (!status_.ok()) return;
   // A text that names its node already, passed on by a Recv, gets the bare name of who passed it, as TensorFlow does.
   const bool passed_on = text_of(status).find("{{node ") != std::string::npos;
-  status = append_text(status, passed_on ? fmt::format("\n\t [[{}]]", p.facts.name) : fmt::format("\n\t [[{{{{node {}}}}}]]", p.facts.name));
-  end_with(std::move(status));
+  if (p.indent > 0) status = prepend_text(std::string(static_cast<std::size_t>(p.indent), ' '), status);
+  end_with(append_text(status, passed_on ? fmt::format("\n\t [[{}]]", p.facts.name) : p.said));
 }
 
 void Execution::end_with(Status status) {

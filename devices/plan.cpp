@@ -4,6 +4,7 @@
 #include <troupe/devices/constants.hpp>
 #include <troupe/devices/costs.hpp>
 #include <troupe/devices/frame.hpp>
+#include <troupe/ops/lowering.hpp>
 
 namespace troupe {
 namespace {
@@ -58,6 +59,19 @@ std::string operands_of(const Graph& graph, const Node& node, bool transfer) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
+/// A node that came out of a function is called what it is called there.
+void name_in_errors(const Node& node, PlanNode& p) {
+  const auto& original = node.def.experimental_debug_info().original_node_names();
+  p.said = fmt::format("\n\t [[{{{{node {}}}}}]]", original.empty() ? node.name() : original[0]);
+  const auto callers = node.def.attr().find(callers_attr);
+  if (callers == node.def.attr().end()) return;
+  for (std::string_view caller : callers->second.list().s()) {
+    const bool indents = caller.starts_with('(') && caller.ends_with(')');
+    if (indents) p.indent += 2;
+    p.said += fmt::format("\n\t [[{}]]", indents ? caller.substr(1, caller.size() - 2) : caller);
+  }
+}
+
 PlanNode describe(const Graph& graph, const Node& node) {
   PlanNode p;
   p.facts = NodeFacts{node.name(), node.kind(), node.device};
@@ -66,6 +80,8 @@ PlanNode describe(const Graph& graph, const Node& node) {
   if (const auto told = node.def.attr().find("client_terminated"); p.transfer && told != node.def.attr().end())
     p.fetches = node.kind() != "_Recv" && node.kind() != "_HostRecv" && told->second.b();
   p.operands = operands_of(graph, node, p.transfer);
+  name_in_errors(node, p);
+  if (p.transfer && !node.signature.outputs.empty()) p.declared = node.signature.outputs[0];
   p.allows_uninitialized = node.op->allows_uninitialized_input();
   p.inputs = static_cast<int>(node.inputs.size());
   p.outputs = static_cast<int>(node.signature.outputs.size());
@@ -150,10 +166,13 @@ Status Plan::add_nodes(const Graph& graph, const Registry& registry, KernelCache
     for (const Edge& e : node.inputs) p.any_ref_source |= is_ref(graph.node(e.node).signature.outputs[static_cast<std::size_t>(e.output)]);
     if (p.flow == Flow::kernel) {
       auto kernel = kernel_for(node, registry, cache);
-      // A kernel that is missing matters only to the step that needs it; one that refuses its attributes is refused now.
+      // In a function that TensorFlow would run apart a kernel that is missing matters only when the function is called.
+      const bool apart = node.def.attr().contains(callers_attr);
       if (kernel.ok()) p.kernel = *std::move(kernel);
-      else if (kernel.status().code() == Code::kUnimplemented) p.missing = as_refused_op(kernel.status());
-      else return append_text(kernel.status(), fmt::format("\n\t [[{{{{node {}}}}}]]", node.name()));
+      else if (kernel.status().code() == Code::kUnimplemented && apart) p.missing = as_refused_op(kernel.status());
+      else if (kernel.status().code() == Code::kUnimplemented)
+        return append_text(as_refused_op(kernel.status()), fmt::format("\n\t [[{}]]", node.name()));
+      else return append_text(kernel.status(), p.said);
     }
     if (p.flow == Flow::argument) arguments_ = std::max(arguments_, p.index + 1);
     if (p.flow == Flow::result) results_ = std::max(results_, p.index + 1);

@@ -67,6 +67,9 @@ struct PlanNode {
   int index = 0;        // argument, result
   NodeFacts facts;
   std::string operands;  // as records of a step show them
+  std::string said;      // how errors name the node, and those of its callers that they mention
+  int indent = 0;        // of such errors
+  DType declared{};      // of what a Recv gets
   Status missing;        // why there is no kernel; given when a step needs the node
 };
 
@@ -95,7 +98,7 @@ class Plan {
   Plan(const Plan&) = delete;
   Plan& operator=(const Plan&) = delete;
 
-  /// Compiles the nodes of a graph. A node without a kernel is an error only when a step reaches it. Constants, and what pure
+  /// Compiles the nodes of a graph. A node without a kernel is an error. Constants, and what pure
   /// kernels make of constants, are values in the slots of their consumers, not nodes.
   static StatusOr<std::shared_ptr<const Plan>> compile(const Graph& graph, const Registry& registry, KernelCache& cache);
 

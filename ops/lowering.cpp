@@ -57,6 +57,25 @@ Status make_run_time_call(Node& node) {
   return absl::OkStatus();
 }
 
+template <class Def>
+bool is_set(const Def& def, const char* attr) {
+  const auto found = def.attr().find(attr);
+  return found != def.attr().end() && found->second.b();
+}
+
+/// TensorFlow's optimizer puts in calls of the graph itself, by name one level deep, where no effect could get lost.
+Editor::Called called(const Editor& editor, int at, Kind kind, const Body& body) {
+  const auto& lineage = editor.lineage(at);
+  const Node& node = editor.graph().node(at);
+  const auto& library = editor.graph().library();
+  const auto* function = library ? library->find(callee_of(node, kind).name()) : nullptr;
+  const bool kept = is_set(node.def, "_noinline") || (function && is_set(*function, "_noinline")) || in_branch(lineage);
+  const bool left = kept || (!lineage && (!editor.optimized() || (node.op->is_stateful() && editor.only_read(at))));
+  if (kind == Kind::by_name) return left || lineage ? Editor::Called::apart : Editor::Called::in_place;
+  if (kind == Kind::call) return left || !body.promises_effects ? Editor::Called::apart_on_devices : Editor::Called::in_place;
+  return Editor::Called::in_place;
+}
+
 Status lower_call(Editor& editor, int at, Kind kind) {
   const Node call = editor.node(at);
   wire::NameAttrList callee = callee_of(call, kind);
@@ -69,7 +88,8 @@ Status lower_call(Editor& editor, int at, Kind kind) {
   site.where = call.def.device();
   site.arguments = call.inputs;
   site.steered = editor.steered(at);
-  site.lineage = std::make_shared<Lineage>(Lineage{callee.name(), editor.lineage(at)});
+  site.lineage = std::make_shared<Lineage>(Lineage{callee.name(), editor.lineage(at), false});
+  site.callers = editor.callers(at, called(editor, at, kind, *body));
   if (!call.controls.empty() || site.steered) {
     std::vector<int> controls = call.controls;
     if (site.steered && !call.inputs.empty()) {
@@ -97,8 +117,8 @@ Status lower(Editor& editor, int at, Kind kind) {
 }  // namespace
 }  // namespace lowering
 
-Status lower_functions(Graph& graph, Callers callers) {
-  lowering::Editor editor(graph);
+Status lower_functions(Graph& graph, Callers callers, bool optimized) {
+  lowering::Editor editor(graph, optimized);
   // The graph grows at its end while bodies are put in.
   for (int i = 0; i < graph.size(); ++i) {
     const auto kind = lowering::kind_of(graph.node(i), graph.library());

@@ -13,6 +13,10 @@ enum class Callers { fetchable, passed_by };
 /// Puts the bodies of PartitionedCall, StatefulPartitionedCall and calls by name in their place, turns If and Case into Switch and Merge, and
 /// While into a loop of Enter, Merge, Switch, NextIteration and Exit. New nodes have requested devices but are not placed. Calls of a function
 /// within itself are left to be made at run time.
-Status lower_functions(Graph& graph, Callers callers = Callers::passed_by);
+/// `optimized` tells how errors name callers: TensorFlow's optimizer leaves no calls that it can avoid.
+Status lower_functions(Graph& graph, Callers callers = Callers::passed_by, bool optimized = true);
+
+/// Attribute of nodes that came out of functions: those of their callers that errors mention. One in parentheses indents the text.
+inline constexpr const char* callers_attr = "_callers";
 
 }  // namespace troupe

@@ -50,7 +50,9 @@ StatusOr<Body> make_body(const wire::FunctionDef& function, const wire::NameAttr
     for (int i = 0; i < body.graph.size(); ++i) {
       const Node& node = body.graph.node(i);
       const bool edge_of_body = node.kind() == "_Arg" || node.kind() == "_Retval";
-      if (node.op->is_stateful() && !edge_of_body && !body.steered[static_cast<std::size_t>(i)]) body.done.push_back(i);
+      if (!node.op->is_stateful() || edge_of_body) continue;
+      body.promises_effects = false;
+      if (!body.steered[static_cast<std::size_t>(i)]) body.done.push_back(i);
     }
   return body;
 }
@@ -131,6 +133,11 @@ class Insertion {
     Node node = original;
     node.def.set_name(fmt::format("{}/{}", site_.prefix, original.name()));
     node.device.clear();
+    // Errors say what a node is called in its function.
+    auto* info = node.def.mutable_experimental_debug_info();
+    if (info->original_node_names().empty()) info->add_original_node_names(original.name());
+    if (!site_.callers.empty())
+      for (const auto& caller : site_.callers) (*node.def.mutable_attr())[callers_attr].mutable_list()->add_s(caller);
     // Who takes a handle is placed where the resource is.
     if (!original.def.device().empty() || !takes_handle(original)) node.def.set_device(merged(original.def.device(), site_.where));
     auto& attrs = *node.def.mutable_attr();

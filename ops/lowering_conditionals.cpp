@@ -90,7 +90,8 @@ class Conditional {
     for (int s : switches_) site.arguments.push_back(Edge{s, static_cast<int>(b)});
     site.gate = pivots_[b].node;
     site.steered = true;
-    site.lineage = std::make_shared<Lineage>(Lineage{branches_[b].name(), editor_.lineage(at_)});
+    site.lineage = std::make_shared<Lineage>(Lineage{branches_[b].name(), editor_.lineage(at_), true});
+    site.callers = editor_.callers_of_branch(at_);
     return editor_.put_in(*bodies_[b], site);
   }
 

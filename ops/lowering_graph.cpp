@@ -2,6 +2,7 @@
 #include <troupe/ops/lowering_graph.hpp>
 
 #include <troupe/ops/definitions.hpp>
+#include <troupe/ops/lowering.hpp>
 
 #include <algorithm>
 #include <array>
@@ -49,6 +50,12 @@ Parts parts_of(std::string_view text) {
 bool contains(const LineagePtr& lineage, const std::string& function) {
   for (const Lineage* l = lineage.get(); l; l = l->outer.get())
     if (l->function == function) return true;
+  return false;
+}
+
+bool in_branch(const LineagePtr& lineage) {
+  for (const Lineage* l = lineage.get(); l; l = l->outer.get())
+    if (l->branch) return true;
   return false;
 }
 
@@ -109,7 +116,16 @@ std::vector<bool> find_steered(const Graph& graph) {
   return steered;
 }
 
-Editor::Editor(Graph& graph) : graph_(graph), steered_(find_steered(graph)), lineages_(graph.nodes().size()) {}
+Editor::Editor(Graph& graph, bool optimized)
+    : graph_(graph), optimized_(optimized), only_read_(graph.nodes().size(), false), steered_(find_steered(graph)), lineages_(graph.nodes().size()) {
+  for (const Node& node : graph.nodes())
+    if (node.kind() != "_Send")
+      for (const Edge& e : node.inputs) only_read_[static_cast<std::size_t>(e.node)] = true;
+  for (const Node& node : graph.nodes()) {
+    if (node.kind() == "_Send") only_read_[static_cast<std::size_t>(node.inputs[0].node)] = false;
+    for (int c : node.controls) only_read_[static_cast<std::size_t>(c)] = false;
+  }
+}
 
 int Editor::append(Node node, bool steered, LineagePtr lineage) {
   drop_repeats(node.controls);
@@ -117,6 +133,25 @@ int Editor::append(Node node, bool steered, LineagePtr lineage) {
   steered_.push_back(steered);
   lineages_.push_back(std::move(lineage));
   return graph_.add_checked(std::move(node));
+}
+
+std::vector<std::string> Editor::callers(int at, Called called) {
+  const auto& def = node(at).def;
+  std::vector<std::string> names;
+  if (auto outer = def.attr().find(callers_attr); outer != def.attr().end())
+    names.assign(outer->second.list().s().begin(), outer->second.list().s().end());
+  if (called == Called::in_place) return names;
+  // In a function that runs apart a node has the name that it has there.
+  const auto& own = def.experimental_debug_info().original_node_names();
+  const std::string& name = names.empty() || own.empty() ? def.name() : own[0];
+  names.insert(names.begin(), called == Called::apart ? name : fmt::format("({})", name));
+  return names;
+}
+
+std::vector<std::string> Editor::callers_of_branch(int at) {
+  const auto& attrs = node(at).def.attr();
+  const auto lowered = attrs.find("_lower_using_switch_merge");
+  return callers(at, lowered != attrs.end() && lowered->second.b() ? Called::in_place : Called::apart);
 }
 
 StatusOr<int> Editor::add(const char* op, const std::string& name, std::vector<Edge> inputs, std::vector<int> controls, const Where& where,

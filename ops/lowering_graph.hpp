@@ -19,16 +19,19 @@ using Where = std::string;
 struct Lineage {
   std::string function;
   std::shared_ptr<const Lineage> outer;
+  bool branch = false;  // of a conditional or a loop, not of a call
 };
 using LineagePtr = std::shared_ptr<const Lineage>;
 bool contains(const LineagePtr& lineage, const std::string& function);
+bool in_branch(const LineagePtr& lineage);
 
 /// A function body, made once for all its calls.
 struct Body {
   Graph graph;
   std::vector<int> done;  // nodes that a call must have run before it is over
   std::vector<Edge> results;
-  std::vector<bool> steered;  // nodes that may be dead or in a loop
+  std::vector<bool> steered;     // nodes that may be dead or in a loop
+  bool promises_effects = true;  // all that it does to the world is among what a call must have run
 };
 
 /// Where and with what a body is put into the graph.
@@ -40,6 +43,7 @@ struct Site {
   bool gate_arguments = false;  // arguments wait for the gate, too
   bool steered = false;         // the site may be dead or is in a loop
   LineagePtr lineage;
+  std::vector<std::string> callers;  // see Editor::callers
 };
 
 /// What has become of a body.
@@ -58,13 +62,25 @@ wire::AttrValue bool_attr(bool value);
 /// Edits a graph: adds nodes, puts in bodies, hands the consumers of a node over to others.
 class Editor {
  public:
-  explicit Editor(Graph& graph);
+  Editor(Graph& graph, bool optimized);
 
   Graph& graph() { return graph_; }
+  const Graph& graph() const { return graph_; }
   Node& node(int i) { return graph_.node(i); }
   DType type_of(const Edge& e) { return without_ref(node(e.node).signature.outputs[static_cast<std::size_t>(e.output)]); }
   bool steered(int node) const { return steered_[static_cast<std::size_t>(node)]; }
   const LineagePtr& lineage(int node) const { return lineages_[static_cast<std::size_t>(node)]; }
+  /// TensorFlow's optimizer would have put in what it can.
+  bool optimized() const { return optimized_; }
+  /// A node of the graph as it was given, of which nothing but values is taken, and by other nodes.
+  bool only_read(int node) const { return static_cast<std::size_t>(node) < only_read_.size() && only_read_[static_cast<std::size_t>(node)]; }
+
+  /// How TensorFlow runs the function of a node: in its caller's place, apart, or apart and on devices of its own choice.
+  enum class Called { in_place, apart, apart_on_devices };
+  /// What an error in that function's body is to mention, innermost first.
+  std::vector<std::string> callers(int node, Called called);
+  /// The same for conditionals and loops.
+  std::vector<std::string> callers_of_branch(int node);
 
   /// A node whose name begins with `name`; it is steered as its site is.
   StatusOr<int> add(const char* op, const std::string& name, std::vector<Edge> inputs, std::vector<int> controls, const Where& where,
@@ -93,6 +109,8 @@ class Editor {
   Edge final_source(Edge e) const;
 
   Graph& graph_;
+  bool optimized_;
+  std::vector<bool> only_read_;
   std::vector<bool> steered_;
   std::vector<LineagePtr> lineages_;
   std::map<std::string, Body> bodies_;

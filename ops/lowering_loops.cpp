@@ -94,7 +94,8 @@ class Loop {
     for (const Variable& v : variables_) site.arguments.push_back(v.entered);
     site.gate = pivot_;
     site.steered = true;
-    site.lineage = std::make_shared<Lineage>(Lineage{test_name_, editor_.lineage(at_)});
+    site.lineage = std::make_shared<Lineage>(Lineage{test_name_, editor_.lineage(at_), true});
+    site.callers = editor_.callers_of_branch(at_);
     TRY_ASSIGN(const Inlined inlined, editor_.put_in(*test_, site));
     TRY_ASSIGN(const Edge again, editor_.as_bool(inlined.results[0], name_ + "/again", where_, true));
     TRY_ASSIGN(const int condition, editor_.add("LoopCond", name_ + "/loop_cond", {again}, inlined.done, where_, {}, true));
@@ -125,7 +126,8 @@ class Loop {
     }
     site.gate = pivot;
     site.steered = true;
-    site.lineage = std::make_shared<Lineage>(Lineage{body_name_, editor_.lineage(at_)});
+    site.lineage = std::make_shared<Lineage>(Lineage{body_name_, editor_.lineage(at_), true});
+    site.callers = editor_.callers_of_branch(at_);
     TRY_ASSIGN(const Inlined inlined, editor_.put_in(*body_, site));
     for (std::size_t i = 0; i < variables_.size(); ++i) {
       if (variables_[i].constant) continue;

@@ -81,7 +81,9 @@ auto into_outputs(Call& call) {
   };
 }
 
-void dequeue_many(Call& call, Step& step, Queue& queue, std::int32_t count, bool up_to, const std::vector<DType>& types, Done done) {
+void dequeue_many(Call& call, Step& step, Queue& queue, const In<std::int32_t>& n, bool up_to, const std::vector<DType>& types, Done done) {
+  if (n.size() == 0) return done(invalid("The number of elements to dequeue must not be empty, but has shape {}", n.shape()));
+  const std::int32_t count = n[0];
   if (count < 0) return done(invalid("{} requested {} < 0 elements", up_to ? "DequeueUpToOp" : "DequeueManyOp", count));
   Status status = match_signature(call, {DType::i32}, {DType::i32}, types, queue.facts().types);
   if (status.ok()) status = queue.check_batching();
@@ -114,11 +116,11 @@ void add_queues(Registry& ops) {
             queue->dequeue(step, into_outputs(call), std::move(done));
           });
   ops.add({"QueueDequeueMany", "QueueDequeueManyV2"},
-          [](Call& call, Step& step, Shared<Queue> queue, Scalar<std::int32_t> n, Attr<"component_types", std::vector<DType>> types, Done done) {
+          [](Call& call, Step& step, Shared<Queue> queue, In<std::int32_t> n, Attr<"component_types", std::vector<DType>> types, Done done) {
             dequeue_many(call, step, *queue, n, false, *types, std::move(done));
           });
   ops.add({"QueueDequeueUpTo", "QueueDequeueUpToV2"},
-          [](Call& call, Step& step, Shared<Queue> queue, Scalar<std::int32_t> n, Attr<"component_types", std::vector<DType>> types, Done done) {
+          [](Call& call, Step& step, Shared<Queue> queue, In<std::int32_t> n, Attr<"component_types", std::vector<DType>> types, Done done) {
             dequeue_many(call, step, *queue, n, true, *types, std::move(done));
           });
 

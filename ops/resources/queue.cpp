@@ -128,6 +128,10 @@ void Queue::dequeue_many(Step& step, std::int64_t count, bool fewer_at_end, Take
 
 Queue::Progress Queue::go_on(Batching& batching, bool fewer_at_end, const Taker& take, Status& status) {
   if (closed_ && static_cast<std::int64_t>(shelf_->size()) < batching.left) {
+    if (facts_.kind == "PriorityQueue" && fewer_at_end && shelf_->size() > 0) {
+      // As in TensorFlow, where the rest of such a queue is lost.
+      for (; shelf_->size() > 0; --batching.left) shelf_->take();
+    }
     const Status refusal = too_few(facts_.kind, batching.left, shelf_->size());
     give_back(batching);
     if (!fewer_at_end || shelf_->size() == 0) {

@@ -72,3 +72,123 @@ def test_a_closed_session_is_not_found(either, tf1):
     session.close()
     with pytest.raises((RuntimeError, tf.errors.OpError)):
         session.run(c)
+
+
+def bad(tf1, x, name):
+    return tf1.check_numerics(x, "no number", name=name)
+
+
+def in_a_function(tf1, p):
+    import tensorflow as tf
+
+    @tf.function
+    def inner(x):
+        return bad(tf1, x, "checked")
+
+    @tf.function
+    def outer(x):
+        return inner(x * 2.0) + 1.0
+
+    return outer(p)
+
+
+def in_functions_by_name(tf1, p):
+    from tensorflow.python.framework import function
+
+    @function.Defun(tf1.float32, func_name="inner")
+    def inner(x):
+        return bad(tf1, x, "checked")
+
+    @function.Defun(tf1.float32, func_name="outer")
+    def outer(x):
+        return inner(x, name="the_inner") + 1.0
+
+    return outer(p, name="the_outer")
+
+
+def in_an_if_that_is_a_kernel(tf1, p):
+    from tensorflow.python.framework import function
+    from tensorflow.python.ops import functional_ops
+
+    @function.Defun(tf1.float32)
+    def branch(x):
+        return bad(tf1, x, "checked")
+
+    return functional_ops.If(p > 1.0, [p], branch, branch)[0]
+
+
+def in_a_partitioned_function(tf1, p):
+    from tensorflow.python.framework import function
+
+    @function.Defun(tf1.float32)
+    def called(x):
+        return bad(tf1, x, "checked")
+
+    return tf1.raw_ops.PartitionedCall(args=[p], Tout=[tf1.float32], f=called)[0]
+
+
+def with_control_flow_2(build):
+    def built(tf1, p):
+        tf1.enable_control_flow_v2()
+        try:
+            return build(tf1, p)
+        finally:
+            tf1.disable_control_flow_v2()
+
+    return built
+
+
+INSIDE = {
+    "function": in_a_function,
+    "functions by name": in_functions_by_name,
+    "If": in_an_if_that_is_a_kernel,
+    "PartitionedCall": in_a_partitioned_function,
+    "cond": with_control_flow_2(lambda tf1, p: tf1.cond(p > 1.0, lambda: p, lambda: bad(tf1, p * 2.0, "checked"))),
+    "while": with_control_flow_2(
+        lambda tf1, p: tf1.while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, bad(tf1, x * 2.0, "checked")), [0, p])[1]),
+}
+
+
+@pytest.mark.parametrize("name", INSIDE)
+def test_errors_name_nodes_in_functions_as_tensorflow_does(troupe, tensorflow_cluster, tf1, name):
+    def build(session):
+        p = tf1.placeholder(tf1.float32, [], name="p")
+        fetch = INSIDE[name](tf1, p) + 1.0
+        return lambda: session.run(fetch, {p: float("nan")})
+
+    theirs, ours = both(tf1, troupe, tensorflow_cluster, build)
+    assert "no number" in theirs[1] and ours == theirs
+
+
+def test_a_callable_with_a_feed_of_another_type(troupe, tensorflow_cluster, tf1):
+    import numpy as np
+    from tensorflow.core.protobuf import config_pb2
+
+    def build(session):
+        p = tf1.placeholder(tf1.float32, [], name="p")
+        options = config_pb2.CallableOptions(feed=[p.name], fetch=[(p + 1.0).name])
+        return lambda: session._make_callable_from_options(options)(np.float64(1))
+
+    theirs, ours = both(tf1, troupe, tensorflow_cluster, build)
+    assert theirs[0] == "InternalError" and ours == theirs
+
+
+def test_an_op_without_a_kernel_is_refused_before_the_step_runs(troupe, tensorflow_cluster, tf1):
+    def build(session):
+        product = tf1.raw_ops.MatMul(a=tf1.ones([2, 2], tf1.uint8), b=tf1.ones([2, 2], tf1.uint8), name="product")
+        return lambda: session.run(product)
+
+    theirs, ours = (r[1].split(" with these attrs")[0] + r[1][-15:] for r in both(tf1, troupe, tensorflow_cluster, build))
+    assert "No OpKernel" in theirs and ours == theirs
+
+
+def test_the_rest_of_a_closed_priority_queue_and_numbers_in_vectors(either, tf1):
+    n = tf1.placeholder(tf1.int32, name="n")
+    queue = tf1.PriorityQueue(10, [tf1.int32], shapes=[[]])
+    with tf1.Session(either.target("worker/0")) as session:
+        session.run(queue.enqueue_many([[3, 1, 2], [30, 10, 20]]))
+        assert session.run(queue.dequeue_many(n), {n: [2]})[1].tolist() == [10, 20]
+        session.run(queue.close())
+        with pytest.raises(tf1.errors.OutOfRangeError, match=r"requested 3, current size 0"):
+            session.run(queue.dequeue_up_to(n), {n: 4})
+        assert session.run(queue.size()) == 0

@@ -19,6 +19,12 @@ Status check_options(const PoolOptions& o, const char* kind, bool positive) {
 
 template <class T>
 Status average_pool(Call& call, const In<T>& input, const PoolOptions& options) {
+  if (options.moves_channels<T>()) {
+    const Tensor last = channels_last(input.tensor);
+    TRY(average_pool(call, In<T>{last, input.index}, options.with_channels_last()));
+    call.set(0, channels_first(call.out(0)));
+    return absl::OkStatus();
+  }
   TRY(check_options(options, "AvgPoolingOp", true));
   TRY_ASSIGN(auto p, pool_sizes(options, input.shape()));
   if (p.depth_window != 1) return unimplemented("Non-spatial pooling is not yet supported. Volunteers? :)");
@@ -42,6 +48,12 @@ Status average_pool(Call& call, const In<T>& input, const PoolOptions& options) 
 
 template <class T>
 Status average_gradient(Call& call, const In<std::int32_t>& sizes, const In<T>& gradient, const PoolOptions& options) {
+  if (options.moves_channels<T>()) {
+    const Tensor sizes_last = sizes_channels_last(sizes.tensor, 4), last = channels_last(gradient.tensor);
+    TRY(average_gradient(call, In<std::int32_t>{sizes_last, sizes.index}, In<T>{last, gradient.index}, options.with_channels_last()));
+    call.set(0, channels_first(call.out(0)));
+    return absl::OkStatus();
+  }
   TRY(check_options(options, "AvgPoolingGradOp", false));
   if (sizes.dims() != 1 || sizes.size() != 4) return invalid("out_backprop must be 1-dimensional and 4 elements");
   if (gradient.dims() != 4) return invalid("out_backprop must be 4-dimensional");

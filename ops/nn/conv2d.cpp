@@ -1,6 +1,7 @@
 // Convolutions of images and their gradients.
 #include <troupe/ops/kernel.hpp>
 #include <troupe/ops/nn/conv2d.hpp>
+#include <troupe/ops/nn/conv_groups.hpp>
 #include <troupe/ops/nn/fused.hpp>
 
 #include <limits>
@@ -45,6 +46,12 @@ Shape output_shape(const ConvOptions& o, const Convolution& c) {
 
 template <class T>
 Status convolve_2d(Call& call, const In<T>& input, const In<T>& filter, const ConvOptions& o) {
+  if (takes_channels_first<T> && o.channels_first && input.dims() == 4) {
+    const Tensor last = channels_last(input.tensor);
+    TRY(convolve_2d(call, In<T>{last, input.index}, filter, o.with_channels_last()));
+    call.set(0, channels_first(call.out(0)));
+    return absl::OkStatus();
+  }
   TRY_ASSIGN(auto c, forward_sizes(o, input.shape(), filter.shape()));
   const Shape shape = output_shape(o, c);
   TRY(Shape::checked(shape.dims()).status());
@@ -79,24 +86,40 @@ StatusOr<Shape> input_shape(const In<std::int32_t>& sizes, const ConvOptions& o,
   return Shape::checked(dims);
 }
 
+Status check_groups(const Convolution& c) {
+  if (c.groups > 0 && c.out_channels % c.groups == 0) return absl::OkStatus();
+  return invalid("output depth must be evenly divisible by number of groups: {} vs {}", c.out_channels, c.groups);
+}
+
 template <class T>
 Status input_gradient(Call& call, const In<std::int32_t>& sizes, const In<T>& filter, const In<T>& gradient, const ConvOptions& o) {
-  if (o.channels_first) return invalid("Conv2DCustomBackpropInputOp only supports NHWC.");
+  if (o.channels_first) {
+    if (!takes_channels_first<T> || o.padding == Padding::fixed) return invalid("Conv2DCustomBackpropInputOp only supports NHWC.");
+    const Tensor sizes_last = sizes_channels_last(sizes.tensor, 4), last = channels_last(gradient.tensor);
+    TRY(input_gradient(call, In<std::int32_t>{sizes_last, sizes.index}, filter, In<T>{last, gradient.index}, o.with_channels_last()));
+    call.set(0, channels_first(call.out(0)));
+    return absl::OkStatus();
+  }
   TRY_ASSIGN(Shape shape, input_shape(sizes, o, filter.shape(), gradient.shape()));
   TRY_ASSIGN(auto c, backprop_sizes("Conv2DCustomBackpropInput", o, shape, filter.shape(), gradient.shape()));
-  if (c.groups != 1)
+  if (c.groups != 1 && !takes_channels_first<T>)
     return invalid(
         "Gradients for grouped convolutions are not supported on CPU. Please file a feature request if you run into this issue. "
         "Computed input depth {} doesn't match filter input depth {}",
         c.in_channels, filter.dim(2));
+  TRY(check_groups(c));
   T* out = call.alloc<T>(0, shape);
-  if (shape.elements() > 0) convolve_back(c, filter.data(), gradient.data(), out);
+  if (shape.elements() > 0) convolve_back_groups(c, filter.data(), gradient.data(), out);
   return absl::OkStatus();
 }
 
 template <class T>
 Status filter_gradient(Call& call, const In<T>& input, const In<std::int32_t>& sizes, const In<T>& gradient, const ConvOptions& o) {
-  if (o.channels_first) return invalid("Conv2DCustomBackpropFilterOp only supports NHWC.");
+  if (o.channels_first) {
+    if (!takes_channels_first<T> || o.padding == Padding::fixed) return invalid("Conv2DCustomBackpropFilterOp only supports NHWC.");
+    const Tensor x = channels_last(input.tensor), g = channels_last(gradient.tensor);
+    return filter_gradient(call, In<T>{x, input.index}, sizes, In<T>{g, gradient.index}, o.with_channels_last());
+  }
   if (sizes.dims() != 1) return invalid("Conv2DCustomBackpropFilter: filter_sizes input must be 1-dim, not {}", sizes.dims());
   TRY_ASSIGN(Shape shape, shape_from(sizes));
   TRY_ASSIGN(auto c, backprop_sizes("Conv2DCustomBackpropFilter", o, input.shape(), shape, gradient.shape()));
@@ -106,9 +129,10 @@ Status filter_gradient(Call& call, const In<T>& input, const In<std::int32_t>& s
     std::fill_n(out, shape.elements(), T(0));
     return absl::OkStatus();
   }
-  if (c.groups != 1)
+  if (c.groups != 1 && !takes_channels_first<T>)
     return invalid("filter_size does not have enough elements, requested {}, got {}", c.taps() * c.in_channels * c.out_channels, shape.elements());
-  correlate(c, input.data(), gradient.data(), out);
+  TRY(check_groups(c));
+  correlate_groups(c, input.data(), gradient.data(), out);
   return absl::OkStatus();
 }
 
@@ -174,6 +198,8 @@ void add_conv2d(Registry& ops) {
   ops.add("_FusedConv2D", types<float, double>{},
           []<class T>(Call& call, In<T> input, In<T> filter, List args, const ConvOptions& options, Attr<"fused_ops", std::vector<std::string>> fused,
                       Attr<"epsilon", float> epsilon, Attr<"leakyrelu_alpha", float> alpha) -> Status {
+            if (options.channels_first)
+              return unimplemented("The Conv2D op currently only supports the NHWC tensor format on the CPU. The op was given the format: NCHW");
             TRY(convolve_2d(call, input, filter, options));
             Tensor& out = call.out(0);
             return finish_fused<T>(out.mutable_data<T>(), out.shape(), args, *fused, Finish{*alpha, *epsilon});

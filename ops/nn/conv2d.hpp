@@ -1,6 +1,7 @@
 // What the convolution ops of two dimensions share: their attributes and the check of their shapes.
 #pragma once
 
+#include <troupe/ops/nn/channels_first.hpp>
 #include <troupe/ops/nn/conv.hpp>
 #include <troupe/ops/nn/options.hpp>
 
@@ -15,6 +16,10 @@ struct ConvOptions {
   bool channels_first;
 
   static StatusOr<ConvOptions> make(Binding& binding);
+  /// The same for inputs whose channels have been moved to the end.
+  ConvOptions with_channels_last() const {
+    return {list_channels_last(strides, 4), list_channels_last(dilations, 4), list_channels_last(paddings, 4), padding, false};
+  }
 
   /// Index of spatial dimension 0 or 1 in a tensor of this format.
   int spatial(int i) const { return i + (channels_first ? 2 : 1); }

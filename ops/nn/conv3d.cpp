@@ -1,5 +1,6 @@
 // Convolutions of volumes and their gradients.
 #include <troupe/ops/kernel.hpp>
+#include <troupe/ops/nn/channels_first.hpp>
 #include <troupe/ops/nn/conv.hpp>
 #include <troupe/ops/nn/options.hpp>
 
@@ -27,6 +28,8 @@ struct VolumeOptions {
     return false;
   }
   static StatusOr<VolumeOptions> make(Binding& binding);
+  /// The same for inputs whose channels have been moved to the end.
+  VolumeOptions with_channels_last() const { return {list_channels_last(strides, 5), list_channels_last(dilations, 5), padding, false}; }
 };
 
 StatusOr<VolumeOptions> VolumeOptions::make(Binding& binding) {
@@ -54,6 +57,12 @@ StatusOr<VolumeOptions> VolumeOptions::make(Binding& binding) {
 template <class T>
 Status convolve_3d(Call& call, const In<T>& input, const In<T>& filter, const VolumeOptions& o) {
   if (input.dims() != 5) return invalid("input must be 5-dimensional");
+  if (takes_channels_first<T> && o.channels_first) {
+    const Tensor last = channels_last(input.tensor);
+    TRY(convolve_3d(call, In<T>{last, input.index}, filter, o.with_channels_last()));
+    call.set(0, channels_first(call.out(0)));
+    return absl::OkStatus();
+  }
   if (filter.dims() != 5) return invalid("filter must be 5-dimensional");
   Convolution c{input.dim(0), input.dim(o.channel()), filter.dim(4), 1, {}};
   if (filter.dim(3) == 0) return invalid("filter_depth must be non-zero");
@@ -71,7 +80,7 @@ Status convolve_3d(Call& call, const In<T>& input, const In<T>& filter, const Vo
   T* out = call.alloc<T>(0, shape);
   if (shape.elements() == 0) return absl::OkStatus();
   if (o.channels_first) return invalid("CPU implementation of Conv3D currently only supports the NHWC tensor format.");
-  if (o.dilated()) return invalid("CPU implementation of Conv3D currently only supports dilated rates of 1.");
+  if (o.dilated() && !takes_channels_first<T>) return invalid("CPU implementation of Conv3D currently only supports dilated rates of 1.");
   if (c.in_channels != filter.dim(3))
     return invalid("Number of channels in filter ({}) must match last dimension of input ({})", filter.dim(3), c.in_channels);
   convolve(c, input.data(), filter.data(), out);
@@ -105,6 +114,12 @@ StatusOr<Convolution> gradient_sizes(const char* name, const VolumeOptions& o, c
 
 template <class T>
 Status input_gradient(Call& call, const Shape& shape, const In<T>& filter, const In<T>& gradient, const VolumeOptions& o) {
+  if (o.channels_first) {
+    const Tensor last = channels_last(gradient.tensor);
+    TRY(input_gradient(call, shape, filter, In<T>{last, gradient.index}, o.with_channels_last()));
+    call.set(0, channels_first(call.out(0)));
+    return absl::OkStatus();
+  }
   TRY_ASSIGN(auto c, gradient_sizes("Conv3DBackpropInputOp", o, shape, filter.shape(), gradient.shape()));
   T* out = call.alloc<T>(0, shape);
   if (shape.elements() > 0) convolve_back(c, filter.data(), gradient.data(), out);
@@ -113,13 +128,20 @@ Status input_gradient(Call& call, const Shape& shape, const In<T>& filter, const
 
 template <class T>
 Status filter_gradient(Call& call, const In<T>& input, const Shape& shape, const In<T>& gradient, const VolumeOptions& o) {
+  if (o.channels_first) {
+    const Tensor x = channels_last(input.tensor), g = channels_last(gradient.tensor);
+    return filter_gradient(call, In<T>{x, input.index}, shape, In<T>{g, gradient.index}, o.with_channels_last());
+  }
   TRY_ASSIGN(auto c, gradient_sizes("Conv3DBackpropFilterOp", o, input.shape(), shape, gradient.shape()));
   T* out = call.alloc<T>(0, shape);
   if (shape.elements() > 0) correlate(c, input.data(), gradient.data(), out);
   return absl::OkStatus();
 }
 
+/// Channels that come first, and dilation, are for the types that TensorFlow computes with oneDNN.
+template <class T>
 Status check_layout(const VolumeOptions& o, const char* name) {
+  if (takes_channels_first<T>) return absl::OkStatus();
   if (o.channels_first) return invalid("{} only supports NDHWC on the CPU.", name);
   if (o.dilated()) return invalid("Current CPU implementation does not yet support dilation rates larger than 1.");
   return absl::OkStatus();
@@ -139,23 +161,24 @@ void add_conv3d(Registry& ops) {
           []<class T>(Call& call, In<T> input, In<T> filter, const VolumeOptions& options) { return convolve_3d(call, input, filter, options); });
   ops.add("Conv3DBackpropInput", types<half, float, double>{},
           []<class T>(Call& call, In<T> input, In<T> filter, In<T> gradient, const VolumeOptions& o) -> Status {
-            TRY(check_layout(o, "Conv3DBackpropInputOp"));
+            TRY(check_layout<double>(o, "Conv3DBackpropInputOp"));
             return input_gradient(call, input.shape(), filter, gradient, o);
           });
   ops.add("Conv3DBackpropInputV2", On<"T", floats>{}, On<"Tshape", indices>{},
           []<class T, class I>(Call& call, In<I> sizes, In<T> filter, In<T> gradient, const VolumeOptions& o) -> Status {
-            TRY(check_layout(o, "Conv3DBackpropInputOpV2"));
-            TRY_ASSIGN(Shape shape, shape_from(sizes));
+            TRY(check_layout<T>(o, "Conv3DBackpropInputOpV2"));
+            const Tensor last = o.channels_first ? sizes_channels_last(sizes.tensor, 5) : sizes.tensor;
+            TRY_ASSIGN(Shape shape, shape_from(In<I>{last, sizes.index}));
             return input_gradient(call, shape, filter, gradient, o);
           });
   ops.add("Conv3DBackpropFilter", types<half, float, double>{},
           []<class T>(Call& call, In<T> input, In<T> filter, In<T> gradient, const VolumeOptions& o) -> Status {
-            TRY(check_layout(o, "Conv3DBackpropFilterOp"));
+            TRY(check_layout<double>(o, "Conv3DBackpropFilterOp"));
             return filter_gradient(call, input, filter.shape(), gradient, o);
           });
   ops.add("Conv3DBackpropFilterV2", floats{},
           []<class T>(Call& call, In<T> input, In<std::int32_t> sizes, In<T> gradient, const VolumeOptions& o) -> Status {
-            TRY(check_layout(o, "Conv3DBackpropFilterOpV2"));
+            TRY(check_layout<T>(o, "Conv3DBackpropFilterOpV2"));
             TRY_ASSIGN(Shape shape, shape_from(sizes));
             return filter_gradient(call, input, shape, gradient, o);
           });

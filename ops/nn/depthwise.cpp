@@ -1,5 +1,6 @@
 // Convolutions of each channel on its own, and their gradients.
 #include <troupe/ops/kernel.hpp>
+#include <troupe/ops/nn/channels_first.hpp>
 #include <troupe/ops/nn/conv_onednn.hpp>
 #include <troupe/ops/nn/options.hpp>
 #include <troupe/ops/nn/wide.hpp>
@@ -20,25 +21,32 @@ struct DepthwiseOptions {
   bool channels_first;
 
   static StatusOr<DepthwiseOptions> make(Binding& binding);
-  StatusOr<Window> window(std::size_t i, std::int64_t input, std::int64_t filter) const {
+  /// The same for inputs whose channels have been moved to the end.
+  DepthwiseOptions with_channels_last() const {
+    return {list_channels_last(strides, 4), list_channels_last(dilations, 4), list_channels_last(paddings, 4), padding, false};
+  }
+  StatusOr<Window> window(std::size_t i, std::int64_t input, std::int64_t filter, std::int64_t dilation = 1) const {
     const bool fixed = padding == Padding::fixed;
-    return make_window(input, filter, strides[i], 1, padding, fixed ? paddings[2 * i] : 0, fixed ? paddings[2 * i + 1] : 0);
+    return make_window(input, filter, strides[i], dilation, padding, fixed ? paddings[2 * i] : 0, fixed ? paddings[2 * i + 1] : 0);
   }
 };
 
 StatusOr<DepthwiseOptions> DepthwiseOptions::make(Binding& binding) {
   DepthwiseOptions o;
+  TRY_ASSIGN(auto type, binding.attr<DType>("T"));
   TRY_ASSIGN(o.strides, binding.attr<std::vector<std::int64_t>>("strides"));
   TRY_ASSIGN(o.dilations, binding.attr<std::vector<std::int64_t>>("dilations"));
   TRY_ASSIGN(o.paddings, binding.attr<std::vector<std::int64_t>>("explicit_paddings"));
   TRY_ASSIGN(auto padding, binding.attr<std::string>("padding"));
   TRY_ASSIGN(o.padding, padding_from(padding));
-  TRY_ASSIGN(auto format, binding.attr<std::string>("data_format"));
+  TRY_ASSIGN(std::string format, binding.attr<std::string>("data_format"));
   o.channels_first = format == "NCHW";
   if (o.strides.size() != 4) return invalid("Sliding window strides field must specify 4 dimensions");
   const std::size_t row = o.channels_first ? 2 : 1, channel = o.channels_first ? 1 : 3;
-  if (o.strides[row] != o.strides[row + 1])
+  const bool quick = type == DType::f32 || type == DType::bf16;  // those that TensorFlow computes with oneDNN
+  if (o.strides[row] != o.strides[row + 1] && !quick)
     return invalid("Current implementation only supports equal length strides in the row and column dimensions.");
+  if (o.dilations.size() != 4) return invalid("Sliding window dilations field must specify 4 dimensions");
   if (o.strides[0] != 1 || o.strides[channel] != 1)
     return invalid("Current implementation does not yet support strides in the batch and depth dimensions.");
   if (o.padding == Padding::fixed && o.paddings.size() != 8)
@@ -70,7 +78,7 @@ void for_each_tap(const Sizes& s, std::int64_t first, std::int64_t last, Tap&& t
       for (std::int64_t c = 0; c < w.output; ++c)
         for (std::int64_t i = 0; i < h.filter; ++i)
           for (std::int64_t j = 0; j < w.filter; ++j) {
-            const std::int64_t y = h.begin(r) + i, x = w.begin(c) + j;
+            const std::int64_t y = h.begin(r) + i * h.dilation, x = w.begin(c) + j * w.dilation;
             if (y >= 0 && y < h.input && x >= 0 && x < w.input)
               tap(((b * h.output + r) * w.output + c) * s.outputs(), ((b * h.input + y) * w.input + x) * s.channels,
                   (i * w.filter + j) * s.outputs());
@@ -103,15 +111,23 @@ void sum_into(T* out, std::int64_t n, const Sizes& s, F f) {
 
 template <class T>
 Status forward(Call& call, const In<T>& input, const In<T>& filter, const DepthwiseOptions& o) {
-  if (std::any_of(o.dilations.begin(), o.dilations.end(), [](std::int64_t d) { return d != 1; }))
+  if (takes_channels_first<T> && o.channels_first && input.dims() == 4) {
+    const Tensor last = channels_last(input.tensor);
+    TRY(forward(call, In<T>{last, input.index}, filter, o.with_channels_last()));
+    call.set(0, channels_first(call.out(0)));
+    return absl::OkStatus();
+  }
+  const bool dilates = takes_channels_first<T> && o.dilations[0] == 1 && o.dilations[3] == 1 && o.dilations[1] > 0 && o.dilations[2] > 0;
+  if (!dilates && std::any_of(o.dilations.begin(), o.dilations.end(), [](std::int64_t d) { return d != 1; }))
     return unimplemented("Current kernel implementation does not support dilations, received [{}]", fmt::join(o.dilations, " "));
   if (input.dims() != 4) return invalid("input must be 4-dimensional{}", input.shape());
   if (filter.dims() != 4) return invalid("filter must be 4-dimensional: {}", filter.shape());
   const int channel = o.channels_first ? 1 : 3, row = o.channels_first ? 2 : 1;
   Sizes s{input.dim(0), input.dim(channel), filter.dim(3), {}, {}};
   if (s.channels != filter.dim(2)) return invalid("input and filter must have the same depth: {} vs {}", s.channels, filter.dim(2));
-  TRY_ASSIGN(s.rows, o.window(static_cast<std::size_t>(row), input.dim(row), filter.dim(0)));
-  TRY_ASSIGN(s.columns, o.window(static_cast<std::size_t>(row) + 1, input.dim(row + 1), filter.dim(1)));
+  TRY_ASSIGN(s.rows, o.window(static_cast<std::size_t>(row), input.dim(row), filter.dim(0), o.dilations[static_cast<std::size_t>(row)]));
+  TRY_ASSIGN(s.columns,
+             o.window(static_cast<std::size_t>(row) + 1, input.dim(row + 1), filter.dim(1), o.dilations[static_cast<std::size_t>(row) + 1]));
   const Shape shape =
       o.channels_first ? Shape{s.batch, s.outputs(), s.rows.output, s.columns.output} : Shape{s.batch, s.rows.output, s.columns.output, s.outputs()};
   TRY(Shape::checked(shape.dims()).status());
@@ -163,6 +179,12 @@ StatusOr<Shape> shape_from(const In<std::int32_t>& sizes, const char* name, cons
 
 template <class T>
 Status input_gradient(Call& call, const In<std::int32_t>& sizes, const In<T>& filter, const In<T>& gradient, const DepthwiseOptions& o) {
+  if (takes_channels_first<T> && o.channels_first && o.padding != Padding::fixed) {
+    const Tensor sizes_last = sizes_channels_last(sizes.tensor, 4), last = channels_last(gradient.tensor);
+    TRY(input_gradient(call, In<std::int32_t>{sizes_last, sizes.index}, filter, In<T>{last, gradient.index}, o.with_channels_last()));
+    call.set(0, channels_first(call.out(0)));
+    return absl::OkStatus();
+  }
   TRY_ASSIGN(Shape shape, shape_from(sizes, "input_sizes", "Conv2DBackpropInput"));
   TRY_ASSIGN(Sizes s, gradient_sizes("DepthwiseConv2DBackpropInput", o, shape, filter.shape(), gradient.shape()));
   T* out = call.alloc<T>(0, shape);
@@ -186,6 +208,10 @@ Status input_gradient(Call& call, const In<std::int32_t>& sizes, const In<T>& fi
 
 template <class T>
 Status filter_gradient(Call& call, const In<T>& input, const In<std::int32_t>& sizes, const In<T>& gradient, const DepthwiseOptions& o) {
+  if (takes_channels_first<T> && o.channels_first && o.padding != Padding::fixed) {
+    const Tensor x = channels_last(input.tensor), g = channels_last(gradient.tensor);
+    return filter_gradient(call, In<T>{x, input.index}, sizes, In<T>{g, gradient.index}, o.with_channels_last());
+  }
   TRY_ASSIGN(Shape shape, shape_from(sizes, "filter_sizes", "Conv2DBackpropFilter"));
   TRY_ASSIGN(Sizes s, gradient_sizes("DepthwiseConv2DBackpropFilter", o, input.shape(), shape, gradient.shape()));
   T* out = call.alloc<T>(0, shape);

@@ -61,12 +61,20 @@ using PoolTypes = types<half, bfloat16, float, double, std::int32_t, std::int64_
 
 void add_max_pool(Registry& ops) {
   ops.add("MaxPool", PoolTypes{}, []<class T>(Call& call, In<T> input, const PoolOptions& options) -> Status {
+    if (options.moves_channels<T>()) {
+      const Tensor last = channels_last(input.tensor);
+      const PoolOptions o = options.with_channels_last();
+      TRY(check_max_pool_options(o, "MaxPoolingOp"));
+      TRY(max_pool(call, In<T>{last, input.index}, o));
+      call.set(0, channels_first(call.out(0)));
+      return absl::OkStatus();
+    }
     TRY(check_max_pool_options(options, "MaxPoolingOp"));
     return max_pool(call, input, options);
   });
   ops.add("MaxPoolV2", PoolTypes{},
           []<class T>(Call& call, In<T> input, In<std::int32_t> ksize, In<std::int32_t> strides, const PoolOptions& options) -> Status {
-            if (options.channels_first) return invalid("Default MaxPoolingOp only supports NHWC on device type CPU");
+            if (options.channels_first) return invalid("MaxPoolingV2Op only supports NHWC or NCHW_VECT_C. Got: NCHW");
             TRY_ASSIGN(auto o, with_inputs(options, ksize, strides));
             return max_pool(call, input, o);
           });

@@ -94,6 +94,14 @@ Status scatter_gradient(Call& call, const In<T>& input, const In<T>& gradient, c
 
 void add_max_pool_grad(Registry& ops) {
   ops.add("MaxPoolGrad", reals{}, []<class T>(Call& call, In<T> input, In<T> output, In<T> gradient, const PoolOptions& options) -> Status {
+    if (options.moves_channels<T>()) {
+      const Tensor x = channels_last(input.tensor), y = channels_last(output.tensor), g = channels_last(gradient.tensor);
+      const PoolOptions o = options.with_channels_last();
+      TRY(check_max_pool_options(o, "MaxPoolingGradOp"));
+      TRY(max_pool_gradient(call, In<T>{x, input.index}, In<T>{y, output.index}, In<T>{g, gradient.index}, o));
+      call.set(0, channels_first(call.out(0)));
+      return absl::OkStatus();
+    }
     TRY(check_max_pool_options(options, "MaxPoolingGradOp"));
     return max_pool_gradient(call, input, output, gradient, options);
   });

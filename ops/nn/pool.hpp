@@ -1,6 +1,7 @@
 // What pooling ops share: their attributes, their sizes and the walk over windows.
 #pragma once
 
+#include <troupe/ops/nn/channels_first.hpp>
 #include <troupe/ops/nn/options.hpp>
 #include <troupe/ops/nn/window.hpp>
 
@@ -16,6 +17,15 @@ struct PoolOptions {
   bool channels_first;
 
   static StatusOr<PoolOptions> make(Binding& binding);
+  /// Whether values of T whose channels come first are pooled after moving those to the end.
+  template <class T>
+  bool moves_channels() const {
+    return takes_channels_first<T> && channels_first && padding != Padding::fixed && (ksize.size() < 2 || ksize[1] == 1);
+  }
+  /// The same for inputs whose channels have been moved to the end.
+  PoolOptions with_channels_last() const {
+    return {list_channels_last(ksize, ksize.size()), list_channels_last(strides, strides.size()), {}, padding, false};
+  }
 };
 
 /// Sizes of a pooling; a missing third spatial dimension comes first with size 1.

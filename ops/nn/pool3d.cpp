@@ -35,6 +35,12 @@ Status check_rank(const char* name, const Shape& shape) { return shape.rank() ==
 
 template <class T>
 Status pool_volume(Call& call, const In<T>& input, const PoolOptions& options, bool average) {
+  if (options.moves_channels<T>()) {
+    const Tensor last = channels_last(input.tensor);
+    TRY(pool_volume(call, In<T>{last, input.index}, options.with_channels_last(), average));
+    call.set(0, channels_first(call.out(0)));
+    return absl::OkStatus();
+  }
   TRY(check_options(options, "Pooling3DOp", "Pooling"));
   TRY(check_rank("tensor_in", input.shape()));
   TRY_ASSIGN(auto p, volume_sizes(options, input.shape()));
@@ -66,6 +72,12 @@ Status check_shape(const char* name, const Shape& shape, const Shape& expected) 
 /// The gradient (forwards false), or the gradient of the gradient (forwards true), of max pooling.
 template <class T>
 Status max_gradient(Call& call, const In<T>& input, const In<T>& output, const In<T>& gradient, const PoolOptions& options, bool forwards) {
+  if (!forwards && options.moves_channels<T>()) {
+    const Tensor x = channels_last(input.tensor), y = channels_last(output.tensor), g = channels_last(gradient.tensor);
+    TRY(max_gradient(call, In<T>{x, input.index}, In<T>{y, output.index}, In<T>{g, gradient.index}, options.with_channels_last(), false));
+    call.set(0, channels_first(call.out(0)));
+    return absl::OkStatus();
+  }
   TRY(check_options(options, forwards ? nullptr : "MaxPooling3dGradOp", forwards ? "MaxPooling3dGradGrad" : "Pooling"));
   const std::pair<const char*, const In<T>*> inputs[] = {
       {"tensor_in", &input}, {"tensor_out", &output}, {forwards ? "out_grad_backprop" : "out_backprop", &gradient}};
@@ -102,6 +114,12 @@ Status max_gradient(Call& call, const In<T>& input, const In<T>& output, const I
 
 template <class T>
 Status average_gradient(Call& call, const In<std::int32_t>& sizes, const In<T>& gradient, const PoolOptions& options) {
+  if (options.moves_channels<T>()) {
+    const Tensor sizes_last = sizes_channels_last(sizes.tensor, 5), last = channels_last(gradient.tensor);
+    TRY(average_gradient(call, In<std::int32_t>{sizes_last, sizes.index}, In<T>{last, gradient.index}, options.with_channels_last()));
+    call.set(0, channels_first(call.out(0)));
+    return absl::OkStatus();
+  }
   TRY(check_options(options, "AvgPooling3dGradOp", "Pooling"));
   if (sizes.dims() != 1 || sizes.size() != 5) return invalid("tensor_in must be 1-dimensional and 5 elements");
   TRY(check_rank("out_backprop", gradient.shape()));

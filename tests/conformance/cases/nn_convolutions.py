@@ -37,7 +37,7 @@ case("Conv2DBackpropFilter", [f32(1, 40, 40, 16), tensor([3, 3, 16, 32], "int32"
 X, W, PLAIN = f32(1, 4, 4, 2), f32(2, 2, 2, 3), dict(strides=ONES, padding="VALID")
 for x, w in [(f32(4, 4, 2), W), (X, f32(2, 2, 2)), (X, f32(2, 2, 3, 3)), (X, f32(2, 2, 1, 3)), (X, f32(6, 6, 2, 1)), (X, f32(2, 2, 0, 3)), (X, f32(0, 2, 2, 3))]:
     refuse("Conv2D", [x, w], **PLAIN)
-refuse("Conv2D", [f32(1, 2, 4, 4), W], data_format="NCHW", **PLAIN)
+refuse("Conv2D", [f64(1, 2, 4, 4), f64(2, 2, 2, 3)], data_format="NCHW", **PLAIN)
 for strides in ([2, 1, 1, 1], [1, 0, 1, 1], [1, 1, 1]):
     refuse("Conv2D", [X, W], strides=strides, padding="VALID")
 for dilations in ([1, 1, 1, 2], [1, 0, 1, 1]):
@@ -46,13 +46,15 @@ for paddings in ([0, 0, 1], [1, 0, 1, 1, 1, 1, 0, 0], [0, 0, 1, -1, 1, 1, 0, 0])
     refuse("Conv2D", [X, W], strides=ONES, padding="EXPLICIT", explicit_paddings=paddings)
 G = f32(1, 3, 3, 3)
 for sizes, w, g in [([4, 4, 2], W, G), ([[1, 4, 4, 2]], W, G), ([1, 4, 4, 2], f32(2, 2, 2), G), ([1, 4, 4, 2], W, f32(3, 3, 3)), ([1, 4, 4, 2], W, f32(1, 2, 3, 3)),
-                    ([1, 4, 4, 2], W, f32(1, 3, 3, 4)), ([1, 4, 4, 2], W, f32(2, 3, 3, 3)), ([1, 4, 4, 3], W, G), ([-1, 4, 4, 2], W, G), ([1, 4, 4, 2], f32(2, 2, 1, 3), G)]:  # fmt: skip
+                    ([1, 4, 4, 2], W, f32(1, 3, 3, 4)), ([1, 4, 4, 2], W, f32(2, 3, 3, 3)), ([1, 4, 4, 3], W, G), ([-1, 4, 4, 2], W, G)]:  # fmt: skip
     refuse("Conv2DBackpropInput", [tensor(sizes, "int32"), w, g], **PLAIN)
-refuse("Conv2DBackpropInput", [tensor([1, 2, 4, 4], "int32"), W, G], data_format="NCHW", **PLAIN)
-for x, sizes, g in [(X, [2, 2, 2], G), (X, [2, 2, 2, 4], G), (X, [2, 2, 2, 3], f32(1, 2, 2, 3)), (f32(4, 4, 2), [2, 2, 2, 3], G), (X, [-2, 2, 2, 3], G), (X, [2, 2, 1, 3], G),
+refuse("Conv2DBackpropInput", [tensor([1, 2, 4, 4], "int32"), f64(2, 2, 2, 3), f64(1, 3, 3, 3)], data_format="NCHW", **PLAIN)
+refuse("Conv2DBackpropInput", [tensor([1, 4, 4, 2], "int32"), f64(2, 2, 1, 4), f64(1, 3, 3, 4)], **PLAIN)
+for x, sizes, g in [(X, [2, 2, 2], G), (X, [2, 2, 2, 4], G), (X, [2, 2, 2, 3], f32(1, 2, 2, 3)), (f32(4, 4, 2), [2, 2, 2, 3], G), (X, [-2, 2, 2, 3], G),
                     (X, [2, 2, 2, 3], f32(2, 3, 3, 3))]:  # fmt: skip
     refuse("Conv2DBackpropFilter", [x, tensor(sizes, "int32"), g], **PLAIN)
-refuse("Conv2DBackpropFilter", [f32(1, 2, 4, 4), tensor([2, 2, 2, 3], "int32"), G], data_format="NCHW", **PLAIN)
+refuse("Conv2DBackpropFilter", [f64(1, 2, 4, 4), tensor([2, 2, 2, 3], "int32"), f64(1, 3, 3, 3)], data_format="NCHW", **PLAIN)
+refuse("Conv2DBackpropFilter", [f64(1, 4, 4, 2), tensor([2, 2, 1, 4], "int32"), f64(1, 3, 3, 4)], **PLAIN)
 
 FIVE = [1, 1, 1, 1, 1]
 for dtype in for_dtypes("Conv3D"):
@@ -71,8 +73,8 @@ for dtype in for_dtypes("Conv3D"):
 X3, W3, G3, PLAIN3 = f32(1, 3, 4, 4, 2), f32(2, 2, 2, 2, 3), f32(1, 2, 3, 3, 3), dict(strides=FIVE, padding="VALID")
 for x, w in [(X, W3), (X3, W), (X3, f32(2, 2, 2, 3, 3)), (X3, f32(2, 2, 2, 1, 3)), (X3, f32(2, 2, 2, 0, 3)), (X3, f32(5, 2, 2, 2, 3))]:
     refuse("Conv3D", [x, w], **PLAIN3)
-refuse("Conv3D", [f32(1, 2, 3, 4, 4), W3], data_format="NCDHW", **PLAIN3)
-refuse("Conv3D", [X3, W3], dilations=[1, 1, 2, 1, 1], **PLAIN3)
+refuse("Conv3D", [f64(1, 2, 3, 4, 4), f64(2, 2, 2, 2, 3)], data_format="NCDHW", **PLAIN3)
+refuse("Conv3D", [f64(1, 3, 4, 4, 2), f64(2, 2, 2, 2, 3)], dilations=[1, 1, 2, 1, 1], **PLAIN3)
 refuse("Conv3D", [X3, W3], dilations=[2, 1, 1, 1, 1], **PLAIN3)
 refuse("Conv3D", [X3, W3], strides=[2, 1, 1, 1, 1], padding="VALID")
 for sizes, w, g in [([1, 3, 4, 4, 2], W3, G), ([1, 3, 4, 4], W3, G3), ([1, 3, 4, 4, 2], W3, f32(1, 2, 2, 3, 3)), ([1, 3, 4, 4, 2], W3, f32(1, 2, 3, 3, 2)), ([1, 3, 4, 4, 2], W, G3)]:
@@ -97,10 +99,10 @@ for dtype in for_dtypes("DepthwiseConv2dNative"):
 op, W, G = "DepthwiseConv2dNative", f32(2, 2, 2, 3), f32(1, 3, 3, 6)
 for x, w in [(f32(4, 4, 2), W), (X, f32(2, 2, 2)), (X, f32(2, 2, 3, 3)), (X, f32(6, 6, 2, 1))]:
     refuse(op, [x, w], **PLAIN)
-refuse(op, [X, W], strides=[1, 1, 2, 1], padding="VALID")
+refuse(op, [f64(1, 4, 4, 2), f64(2, 2, 2, 3)], strides=[1, 1, 2, 1], padding="VALID")
 refuse(op, [X, W], strides=[2, 1, 1, 1], padding="VALID")
-refuse(op, [X, W], dilations=[1, 2, 2, 1], **PLAIN)
-refuse(op, [f32(1, 2, 4, 4), W], data_format="NCHW", **PLAIN)
+refuse(op, [f64(1, 4, 4, 2), f64(2, 2, 2, 3)], dilations=[1, 2, 2, 1], **PLAIN)
+refuse(op, [f64(1, 2, 4, 4), f64(2, 2, 2, 3)], data_format="NCHW", **PLAIN)
 for sizes, w, g in [([4, 4, 2], W, G), ([1, 4, 4, 2], f32(2, 2, 2), G), ([1, 4, 4, 2], W, f32(3, 3, 6)), ([1, 4, 4, 2], W, f32(1, 2, 3, 6)), ([1, 4, 4, 2], W, f32(1, 3, 3, 5)),
                     ([2, 4, 4, 2], W, G), ([1, 4, 4, 3], W, G), ([1, -4, 4, 2], W, G), ([[1, 4, 4, 2]], W, G)]:  # fmt: skip
     refuse(op + "BackpropInput", [tensor(sizes, "int32"), w, g], **PLAIN)

@@ -4,6 +4,7 @@
 #include <troupe/ops/nn/conv_groups.hpp>
 #include <troupe/ops/nn/fused.hpp>
 
+#include <algorithm>
 #include <limits>
 
 namespace troupe {
@@ -136,6 +137,18 @@ Status filter_gradient(Call& call, const In<T>& input, const In<std::int32_t>& s
   return absl::OkStatus();
 }
 
+/// The options of a gradient: only single precision knows dilation there.
+struct GradientOptions : ConvOptions {
+  static StatusOr<GradientOptions> make(Binding& binding) {
+    TRY_ASSIGN(ConvOptions o, ConvOptions::make(binding));
+    TRY_ASSIGN(const auto type, binding.attr<DType>("T"));
+    const bool dilated = std::any_of(o.dilations.begin(), o.dilations.end(), [](std::int64_t d) { return d != 1; });
+    const bool knows = (type == DType::f32 || type == DType::bf16) && o.padding != Padding::fixed;
+    if (dilated && !knows) return invalid("Current CPU implementations do not yet support dilation rates larger than 1.");
+    return GradientOptions{std::move(o)};
+  }
+};
+
 }  // namespace
 
 StatusOr<ConvOptions> ConvOptions::make(Binding& binding) {
@@ -189,12 +202,13 @@ void add_conv2d(Registry& ops) {
   ops.add("Conv2D", ConvTypes{},
           []<class T>(Call& call, In<T> input, In<T> filter, const ConvOptions& options) { return convolve_2d(call, input, filter, options); });
   ops.add("Conv2DBackpropInput", ConvTypes{},
-          []<class T>(Call& call, In<std::int32_t> sizes, In<T> filter, In<T> gradient, const ConvOptions& options) {
+          []<class T>(Call& call, In<std::int32_t> sizes, In<T> filter, In<T> gradient, const GradientOptions& options) {
             return input_gradient(call, sizes, filter, gradient, options);
           });
-  ops.add("Conv2DBackpropFilter", floats{}, []<class T>(Call& call, In<T> input, In<std::int32_t> sizes, In<T> gradient, const ConvOptions& options) {
-    return filter_gradient(call, input, sizes, gradient, options);
-  });
+  ops.add("Conv2DBackpropFilter", floats{},
+          []<class T>(Call& call, In<T> input, In<std::int32_t> sizes, In<T> gradient, const GradientOptions& options) {
+            return filter_gradient(call, input, sizes, gradient, options);
+          });
   ops.add("_FusedConv2D", types<float, double>{},
           []<class T>(Call& call, In<T> input, In<T> filter, List args, const ConvOptions& options, Attr<"fused_ops", std::vector<std::string>> fused,
                       Attr<"epsilon", float> epsilon, Attr<"leakyrelu_alpha", float> alpha) -> Status {

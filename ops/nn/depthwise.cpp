@@ -39,8 +39,9 @@ StatusOr<DepthwiseOptions> DepthwiseOptions::make(Binding& binding) {
   TRY_ASSIGN(o.paddings, binding.attr<std::vector<std::int64_t>>("explicit_paddings"));
   TRY_ASSIGN(auto padding, binding.attr<std::string>("padding"));
   TRY_ASSIGN(o.padding, padding_from(padding));
-  TRY_ASSIGN(std::string format, binding.attr<std::string>("data_format"));
-  o.channels_first = format == "NCHW";
+  const auto format = binding.attr<std::string>("data_format");
+  TRY(format.status());
+  o.channels_first = std::string_view(*format) == "NCHW";
   if (o.strides.size() != 4) return invalid("Sliding window strides field must specify 4 dimensions");
   const std::size_t row = o.channels_first ? 2 : 1, channel = o.channels_first ? 1 : 3;
   const bool quick = type == DType::f32 || type == DType::bf16;  // those that TensorFlow computes with oneDNN

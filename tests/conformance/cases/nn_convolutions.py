@@ -55,6 +55,13 @@ for x, sizes, g in [(X, [2, 2, 2], G), (X, [2, 2, 2, 4], G), (X, [2, 2, 2, 3], f
     refuse("Conv2DBackpropFilter", [x, tensor(sizes, "int32"), g], **PLAIN)
 refuse("Conv2DBackpropFilter", [f64(1, 2, 4, 4), tensor([2, 2, 2, 3], "int32"), f64(1, 3, 3, 3)], data_format="NCHW", **PLAIN)
 refuse("Conv2DBackpropFilter", [f64(1, 4, 4, 2), tensor([2, 2, 1, 4], "int32"), f64(1, 3, 3, 4)], **PLAIN)
+# Of gradients only those of floats know dilation, and not with explicit paddings.
+for dtype, options in [(t, dict(padding="SAME")) for t in ("double", "half")] + [("float", dict(padding="EXPLICIT", explicit_paddings=[0, 0, 1, 1, 1, 1, 0, 0]))]:
+    x, w, g = values(dtype, 1, 6, 6, 2), values(dtype, 2, 2, 2, 3), values(dtype, 1, 6, 6, 3)
+    refuse("Conv2DBackpropInput", [tensor([1, 6, 6, 2], "int32"), w, g], strides=ONES, dilations=[1, 2, 2, 1], **options)
+    refuse("Conv2DBackpropFilter", [x, tensor([2, 2, 2, 3], "int32"), g], strides=ONES, dilations=[1, 2, 2, 1], **options)
+    case("Conv2DBackpropInput", [tensor([1, 5, 5, 2], "int32"), w, g], strides=ONES, padding="EXPLICIT", explicit_paddings=[0, 0, 1, 1, 2, 0, 0, 0], sums=SUMS)
+    case("Conv2DBackpropFilter", [x[:, :5, :5], tensor([2, 2, 2, 3], "int32"), g], strides=ONES, padding="EXPLICIT", explicit_paddings=[0, 0, 1, 1, 2, 0, 0, 0], sums=SUMS)
 
 FIVE = [1, 1, 1, 1, 1]
 for dtype in for_dtypes("Conv3D"):

@@ -203,8 +203,10 @@ TEST(Node, AClusterOfAHundredFitsOnOneStage) {
     EXPECT_TRUE((co_await nodes[3]->async_stop(0ms, use_awaitable)).ok());  // ps 3
     const auto lost = co_await y_at(other, Tensor::scalar(3.0f));
     EXPECT_EQ(lost.status().code(), Code::kUnavailable) << lost.status();
-    for (auto& node : nodes)
-      if (node->running()) EXPECT_TRUE((co_await node->async_stop(0ms, use_awaitable)).ok());
+    for (auto& node : nodes) {
+      if (!node->running()) continue;
+      EXPECT_TRUE((co_await node->async_stop(0ms, use_awaitable)).ok());
+    }
   });
 }
 

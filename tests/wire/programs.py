@@ -4,6 +4,7 @@ A forkserver that has TensorFlow loaded starts them, which spares each the secon
 """
 
 import multiprocessing
+import multiprocessing.forkserver
 import os
 import pathlib
 import re
@@ -26,6 +27,11 @@ def _forkserver():
     if _context is None:
         _context = multiprocessing.get_context("forkserver")
         _context.set_forkserver_preload(["tensorflow", "tensorflow_estimator"])
+        # Losses are compared over a hundred steps: with convolutions of the same library, as TensorFlow has them on newer processors.
+        others = os.environ.get("TF_ENABLE_ONEDNN_OPTS", "0")
+        os.environ["TF_ENABLE_ONEDNN_OPTS"] = "1"
+        multiprocessing.forkserver.ensure_running()
+        os.environ["TF_ENABLE_ONEDNN_OPTS"] = others
     return _context
 
 

@@ -103,3 +103,47 @@ for lhs, rhs in [(y, r[:4]), (y[0], r), (y, r[0])]:
     refuse(HYBRID, [lhs, rhs, scales(0.3), zeros(2)], **RIGHT)
 refuse(HYBRID, [y, r, *three], rhs_quantization_axis=0, **RIGHT)
 refuse(HYBRID, [y, r, scales(0.1, 0.2), zeros(1, 2)], rhs_quantization_axis=1, **RIGHT)
+
+CONV, CONV_HYBRID = "UniformQuantizedConvolution", "UniformQuantizedConvolutionHybrid"
+OIHW = {**of("lhs", BYTE), **of("rhs", BYTE), **of("output", WIDE), "Tout": "qint32", "padding": "VALID"}
+x, w = q8(2, 2, 4, 5), q8(4, 2, 2, 3)
+four = [scales(0.1, 0.2, 0.3, 0.4), zeros(1, 2, 3, 4)]
+ways = [dict(), dict(padding="SAME"), dict(padding="SAME", window_strides=[2, 3]), dict(padding="EXPLICIT", explicit_padding=[1, 2, 0, 1]), dict(lhs_dilation=[2, 1]),
+        dict(rhs_dilation=[2, 1]), dict(lhs_dilation=[2, 3], rhs_dilation=[1, 2], padding="SAME"), dict(batch_group_count=2)]  # fmt: skip
+for way in ways:
+    case(CONV, [x, w, *plain], **{**OIHW, **way})
+    case(CONV_HYBRID, [f32(2, 2, 4, 5, low=-3, high=9), w, scales(0.3), zeros(2)], close=4, **{**RIGHT, "padding": "VALID", **way})
+    case(CONV_HYBRID, [f32(2, 2, 4, 5, low=-3, high=9), w, *four], rhs_quantization_axis=0, close=4, **{**RIGHT, "padding": "VALID", **way})
+case(CONV, [x, w[:, :1], *plain], feature_group_count=2, **OIHW)
+case(CONV, [x, w, *plain[:2], *four, *plain[4:]], rhs_quantization_axis=0, **OIHW)
+case(CONV, [x, w, *plain[:2], *four, *four], rhs_quantization_axis=0, output_quantization_axis=1, **OIHW)
+case(CONV, [x[:0], w, *plain], **OIHW)
+case(CONV, [q8(1, 2, 4), q8(2, 2, 3), *plain], **OIHW)
+case(CONV, [q8(1, 2, 4, 3, 2), q8(2, 2, 2, 1, 2), *plain], **OIHW)
+case(CONV_HYBRID, [f32(0, 2, 4, 5), w, scales(0.3), zeros(2)], padding="VALID", **RIGHT)
+
+
+def numbers(**changes):
+    from tensorflow.core.util.quantization import uniform_quant_ops_attr_pb2
+
+    nhwc = dict(input_feature_dimension=3, input_spatial_dimensions=[1, 2], kernel_input_feature_dimension=2, kernel_output_feature_dimension=3,
+                kernel_spatial_dimensions=[0, 1], output_feature_dimension=3, output_spatial_dimensions=[1, 2])  # fmt: skip
+    return uniform_quant_ops_attr_pb2.UniformQuantizedConvolutionDimensionNumbersAttr(**{**nhwc, **changes}).SerializeToString()
+
+
+case(CONV, [q8(2, 4, 5, 2), q8(2, 3, 2, 4), *plain], dimension_numbers=numbers(), **{**OIHW, "padding": "SAME"})
+case(CONV, [q8(2, 4, 5, 2), q8(2, 3, 2, 4), *plain[:2], *four, *four], dimension_numbers=numbers(), rhs_quantization_axis=3, output_quantization_axis=3, **OIHW)
+case(CONV_HYBRID, [f32(2, 4, 5, 2), q8(2, 3, 2, 4), scales(0.3), zeros(2)], dimension_numbers=numbers(), close=4, padding="SAME", **RIGHT)
+for changes in (dict(input_spatial_dimensions=[1]), dict(input_spatial_dimensions=[1, 5])):
+    refuse(CONV, [q8(2, 4, 5, 2), q8(2, 3, 2, 4), *plain], dimension_numbers=numbers(**changes), **OIHW)
+refuse(CONV, [x, w, *plain], dimension_numbers=b"zzz", **OIHW)
+for a, b in [(x[0], w[0]), (x, w[0]), (x[0, 0], w[0, 0]), (x[:, :1], w), (x, q8(4, 3, 2, 3))]:
+    refuse(CONV, [a, b, *plain], **OIHW)
+    refuse(CONV_HYBRID, [values("float", *a.shape), b, scales(0.3), zeros(2)], padding="VALID", **RIGHT)
+for way in (dict(batch_group_count=3), dict(feature_group_count=3), dict(window_strides=[2]), dict(window_strides=[0, 1]), dict(lhs_dilation=[2]), dict(rhs_dilation=[0, 1]),
+            dict(padding="EXPLICIT", explicit_padding=[1, 2]), dict(padding="EXPLICIT", explicit_padding=[1, 2, -1, 0]), dict(padding="SAME", explicit_padding=[1, 2, 1, 0]),
+            dict(padding="FOO"), dict(lhs_quantization_axis=1), dict(rhs_quantization_axis=1), dict(output_quantization_axis=0)):  # fmt: skip
+    refuse(CONV, [x, w, *plain], **{**OIHW, **way})
+refuse(CONV, [x, w, *plain[:4], *four], output_quantization_axis=1, **OIHW)
+refuse(CONV, [x, w[:, :1], *plain], feature_group_count=1, **OIHW)
+refuse(CONV, [x, w[:3, :1], *plain], feature_group_count=2, **OIHW)

@@ -77,3 +77,51 @@ def test_channels_first_in_sixteen_bits(troupe, name):
     ours, theirs = values(troupe.target("worker/0"), name, True, tf.bfloat16), values("", name, False, tf.float32)
     for a, b in zip(ours, theirs, strict=True):
         np.testing.assert_allclose(a, b, rtol=0.05, atol=0.2)
+
+
+def spread_taps(w, axes, rate):
+    """The filter of a dilated convolution as one without: zeros between its taps."""
+    for axis in axes:
+        shape = [*w.shape[:axis], w.shape[axis] * rate, *w.shape[axis + 1 :]]
+        w = np.stack([w, *[np.zeros_like(w)] * (rate - 1)], axis + 1).reshape(shape)
+    return w[tuple(slice(0, 1 - rate if i in axes else None) for i in range(w.ndim))]
+
+
+def forward(target, build, *inputs):
+    with Graph().as_default(), Session(target) as session:
+        return session.run(build(*[tf.constant(v) for v in inputs]))
+
+
+def dilated_volume(rate):
+    def build(x, w, g):
+        y = tf.raw_ops.Conv3D(input=x, filter=w, strides=[1] * 5, padding="VALID", dilations=[1, rate, rate, rate, 1])
+        options = dict(out_backprop=g, strides=[1] * 5, padding="VALID", dilations=[1, rate, rate, rate, 1])
+        return [y, tf.raw_ops.Conv3DBackpropInputV2(input_sizes=tf.shape(x), filter=w, **options),
+                tf.raw_ops.Conv3DBackpropFilterV2(input=x, filter_sizes=tf.shape(w), **options)]  # fmt: skip
+
+    return build
+
+
+def test_volumes_are_dilated(troupe):
+    x, w, g = numbers(2, 5, 6, 7, 3), numbers(2, 3, 2, 3, 4), numbers(2, 3, 2, 5, 4)
+    ours = forward(troupe.target("worker/0"), dilated_volume(2), x, w, g)
+    theirs = forward("", dilated_volume(1), x, spread_taps(w, (0, 1, 2), 2), g)
+    theirs[2] = theirs[2][::2, ::2, ::2]
+    for a, b in zip(ours, theirs, strict=True):
+        np.testing.assert_allclose(a, b, rtol=2e-5, atol=2e-5)
+
+
+def test_channels_are_dilated_apart(troupe):
+    def build(rate):
+        return lambda x, w: tf.raw_ops.DepthwiseConv2dNative(input=x, filter=w, strides=[1] * 4, padding="VALID", dilations=[1, rate, rate, 1])
+
+    x, w = numbers(2, 7, 8, 3), numbers(3, 2, 3, 2)
+    np.testing.assert_allclose(forward(troupe.target("worker/0"), build(2), x, w), forward("", build(1), x, spread_taps(w, (0, 1), 2)), rtol=2e-5, atol=2e-5)
+
+
+def test_channels_apart_may_have_uneven_strides(troupe):
+    def build(columns):
+        return lambda x, w: tf.raw_ops.DepthwiseConv2dNative(input=x, filter=w, strides=[1, 1, columns, 1], padding="VALID")
+
+    x, w = numbers(2, 7, 8, 3), numbers(3, 2, 3, 2)
+    np.testing.assert_allclose(forward(troupe.target("worker/0"), build(2), x, w), forward("", build(1), x, w)[:, :, ::2], rtol=2e-5, atol=2e-5)

@@ -6,6 +6,25 @@
 
 namespace troupe {
 
+namespace {
+
+/// A tensor whose bytes are those of a file.
+Status file_as_tensor(Call& call, DType dtype, const PartialShape& declared, const std::string& path) {
+  const auto shape = declared.unknown_rank() ? Shape{} : declared.known();
+  if (!shape) return invalid("Shape {} is not fully defined", declared);
+  if (is_directory(path)) return not_found("{}; No such device", path);
+  TRY_ASSIGN(const std::string content, read_file(path));
+  if (content.empty()) return invalid("{}; Invalid argument", path);
+  TRY_ASSIGN(const Shape checked, Shape::checked(shape->dims()));
+  const auto bytes = static_cast<std::size_t>(checked.elements()) * size_of(dtype);
+  if (bytes > content.size()) return internal("Readonly memory region has wrong length ({}) when allocating {}", content.size(), bytes);
+  Tensor& out = call.alloc(0, dtype, checked);
+  std::copy_n(content.data(), bytes, out.mutable_data<char>());
+  return absl::OkStatus();
+}
+
+}  // namespace
+
 void add_files(Registry& ops) {
   ops.io("ReadFile", [](Call& call, In<std::string> filename) -> Status {
     if (filename.dims() != 0) return invalid("Input filename tensor must be scalar, but had shape: {}", filename.shape());
@@ -13,6 +32,13 @@ void add_files(Registry& ops) {
     call.set_scalar(0, std::move(content));
     return absl::OkStatus();
   });
+
+  ops.io("ImmutableConst",
+         [](Call& call, Attr<"dtype", DType> dtype, Attr<"shape", PartialShape> shape, Attr<"memory_region_name", std::string> path) -> Status {
+           if (*dtype == DType::resource || *dtype == DType::variant) return invalid("Resource and variant dtypes are invalid for this op.");
+           if (is_object(*dtype)) return unimplemented("Sorry, DT_STRING is not currently supported for ImmutableConstOp.");
+           return file_as_tensor(call, *dtype, *shape, *path);
+         });
 
   ops.io("WriteFile", [](Call&, In<std::string> filename, In<std::string> contents) -> Status {
     if (filename.dims() != 0) return invalid("Input filename tensor must be scalar, but had shape: {}", filename.shape());

@@ -79,3 +79,11 @@ for name, method in (("ZLIB", zlib.compress), ("GZIP", gzip.compress)):
 case("DecodeCompressed", [text([[b"abc"], [b""]])], compression_type="")
 refuse("DecodeCompressed", [text([b"abc"])], compression_type="unknown")
 refuse("DecodeCompressed", [text([b"abc"])], compression_type="NONE")
+
+
+file("files/region", bytes(range(64)) + b"xyz")
+for dtype, shape in (("float", [2, 3]), ("int64", [8]), ("uint8", [67]), ("bool", []), ("complex128", [2, 1]), ("half", [0, 3]), ("qint8", [4])):
+    case("ImmutableConst", [], dtype=dtype, shape=shape, memory_region_name=path("files/region"))
+for dtype, shape, name in (("float", [17], "region"), ("float", [2], "none"), ("string", [1], "region"), ("variant", [1], "region"), ("float", [None, 2], "region"), ("float", [2], "a"),
+                           ("float", [2], "a/two.txt")):  # fmt: skip
+    refuse("ImmutableConst", [], dtype=dtype, shape=shape, memory_region_name=path("files/" + name))

@@ -1,34 +1,96 @@
 // Compilation and calling of functions.
 #include <troupe/actors/functions.hpp>
 
+#include <troupe/actors/body_names.hpp>
+#include <troupe/ops/definitions.hpp>
 #include <troupe/ops/function_body.hpp>
+#include <troupe/ops/function_fingerprint.hpp>
 #include <troupe/ops/lowering.hpp>
 
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 
+#include <map>
+
 namespace troupe {
 namespace {
 
-std::string key_of(const LibraryPtr& library, const wire::NameAttrList& function) {
-  // Attributes are a map, whose order may differ between equal ones.
+/// Attributes are a map, whose order may differ between equal ones.
+std::string in_order(const google::protobuf::Message& message) {
   std::string text;
-  {
-    google::protobuf::io::StringOutputStream stream(&text);
-    google::protobuf::io::CodedOutputStream coded(&stream);
-    coded.SetSerializationDeterministic(true);
-    function.SerializeToCodedStream(&coded);
+  google::protobuf::io::StringOutputStream stream(&text);
+  google::protobuf::io::CodedOutputStream coded(&stream);
+  coded.SetSerializationDeterministic(true);
+  message.SerializeToCodedStream(&coded);
+  coded.Trim();
+  return text;
+}
+
+std::string key_of(const LibraryPtr& library, const wire::NameAttrList& function) {
+  return fmt::format("{}|{}|{}", static_cast<const void*>(library.get()), function.name(), in_order(function));
+}
+
+constexpr int deepest_fingerprint = 32;
+
+void add_body(Fingerprint& print, const FunctionLibrary& library, const std::string& name, int depth);
+
+/// An attribute, with the bodies of functions instead of their names.
+void add_attribute(Fingerprint& print, const FunctionLibrary& library, const wire::AttrValue& value, int depth) {
+  if (value.has_func()) return add_body(print, library, value.func().name(), depth + 1);
+  for (const auto& function : value.list().func()) add_body(print, library, function.name(), depth + 1);
+  if (value.list().func().empty()) print.add_text(in_order(value));
+}
+
+void add_body(Fingerprint& print, const FunctionLibrary& library, const std::string& name, int depth) {
+  const auto* definition = depth < deepest_fingerprint ? library.find(name) : nullptr;
+  if (!definition) return print.add_text(name);
+  for (const auto& argument : definition->signature().input_arg()) print.add_text(argument.name());
+  for (const auto& node : definition->node_def()) {
+    print.add_text(node.name());
+    print.add_text(library.find(node.op()) ? std::string() : node.op());
+    if (library.find(node.op())) add_body(print, library, node.op(), depth + 1);
+    for (const auto& input : node.input()) print.add_text(input);
+    const std::map<std::string, wire::AttrValue> attributes(node.attr().begin(), node.attr().end());
+    for (const auto& [key, value] : attributes) {
+      print.add_text(key);
+      add_attribute(print, library, value, depth);
+    }
   }
-  return fmt::format("{}|{}|{}", static_cast<const void*>(library.get()), function.name(), text);
+  const std::map<std::string, std::string> results(definition->ret().begin(), definition->ret().end());
+  for (const auto& [key, value] : results) print.add_text(value);
+}
+
+std::string stateful_op_in(const FunctionLibrary& library, const std::string& name, int depth) {
+  const auto* definition = depth < deepest_fingerprint ? library.find(name) : nullptr;
+  if (!definition) return {};
+  for (const auto& node : definition->node_def()) {
+    std::vector<std::string> inner;
+    if (library.find(node.op())) inner.push_back(node.op());
+    for (const auto& [key, value] : node.attr()) {
+      if (value.has_func()) inner.push_back(value.func().name());
+      for (const auto& function : value.list().func()) inner.push_back(function.name());
+    }
+    for (const std::string& function : inner)
+      if (std::string found = stateful_op_in(library, function, depth + 1); !found.empty()) return found;
+    const wire::OpDef* op = inner.empty() && node.op() != "Assert" ? find_op(node.op()) : nullptr;
+    if (op && op->is_stateful() && !node.op().ends_with("Dataset")) return node.op();
+  }
+  return {};
 }
 
 /// Holds its library, whose address makes the key unique.
-class Kept final : public KeptFunction {
+class Kept final : public KeptFunction, public HasFingerprint {
  public:
   Kept(std::shared_ptr<FunctionRunner> runner, LibraryPtr library, const wire::NameAttrList& function, std::string device)
       : runner_(std::move(runner)), library_(std::move(library)), function_(function), device_(std::move(device)), key_(key_of(library_, function)) {}
   const std::string& key() const override { return key_; }
   StatusOr<std::shared_ptr<FunctionInstance>> instantiate() const override { return runner_->instantiate(library_, function_, device_); }
+  std::uint64_t fingerprint() const override {
+    Fingerprint print;
+    add_body(print, *library_, function_.name(), 0);
+    return print.value();
+  }
+  std::string stateful_op() const override { return stateful_op_in(*library_, function_.name(), 0); }
 
  private:
   std::shared_ptr<FunctionRunner> runner_;
@@ -41,14 +103,21 @@ class Kept final : public KeptFunction {
 
 class FunctionRunner::Instance final : public FunctionInstance {
  public:
-  Instance(std::shared_ptr<FunctionRunner> runner, Compiled compiled) : runner_(std::move(runner)), compiled_(std::move(compiled)) {}
+  Instance(std::shared_ptr<FunctionRunner> runner, Compiled compiled, LibraryPtr library, std::string function)
+      : runner_(std::move(runner)), compiled_(std::move(compiled)), library_(std::move(library)), function_(std::move(function)) {}
   void call(Step& step, Cancellation& cancellation, std::vector<Tensor> arguments, FunctionDone done) override {
-    runner_->run(compiled_.plan, step, &cancellation, std::move(arguments), std::move(done));
+    auto named = [library = library_, function = function_, done = std::move(done)](StatusOr<std::vector<Tensor>> results) {
+      if (!results.ok()) return done(named_by_body(*library, function, results.status()));
+      done(std::move(results));
+    };
+    runner_->run(compiled_.plan, step, &cancellation, std::move(arguments), std::move(named));
   }
 
  private:
   std::shared_ptr<FunctionRunner> runner_;
   Compiled compiled_;
+  LibraryPtr library_;
+  std::string function_;
 };
 
 void FunctionRunner::serve(Execution& execution) {
@@ -80,7 +149,7 @@ StatusOr<FunctionRunner::Compiled> FunctionRunner::compile(const LibraryPtr& lib
 StatusOr<std::shared_ptr<FunctionInstance>> FunctionRunner::instantiate(const LibraryPtr& library, const wire::NameAttrList& function,
                                                                         const std::string& device) {
   TRY_ASSIGN(Compiled made, compile(library, function, device));
-  return std::make_shared<Instance>(shared_from_this(), std::move(made));
+  return std::make_shared<Instance>(shared_from_this(), std::move(made), library, function.name());
 }
 
 StatusOr<std::shared_ptr<const Plan>> FunctionRunner::compiled(Execution& from, const wire::NameAttrList& function) {

@@ -7,7 +7,8 @@ namespace {
 /// The message names the edge, so the kernel is bound by hand to have it.
 StatusOr<Kernel> ensure_shape(Binding& binding) {
   TRY_ASSIGN(const PartialShape expected, binding.attr<PartialShape>("shape"));
-  const std::string edge = binding.node().input_size() > 0 ? binding.node().input(0) : std::string("input");
+  std::string edge = binding.node().input_size() > 0 ? binding.node().input(0) : std::string("input");
+  if (edge.ends_with(":0")) edge.resize(edge.size() - 2);
   Kernel kernel;
   kernel.run = [expected, edge](Call& call) -> Status {
     if (!expected.compatible_with(call.in(0).shape()))

@@ -14,12 +14,18 @@ class Batched final : public Source {
       const Poll poll = input_->next(reading, element);
       if (poll == Poll::ready) elements_.push_back(std::move(element));
       else if (poll == Poll::end) input_.reset();
-      else {
-        if (poll == Poll::failed) elements_.clear();
+      else if (poll == Poll::waits) return poll;
+      else if (fused_ && !cancelled(reading)) {
+        if (failure_.ok()) failure_ = reading.status();
+        elements_.emplace_back();
+      } else {
+        elements_.clear();
+        failure_ = absl::OkStatus();
         return poll;
       }
     }
     const std::vector<Tuple> elements = std::exchange(elements_, {});
+    if (!failure_.ok()) return reading.fail(std::exchange(failure_, absl::OkStatus()));
     if (elements.empty() || (drop_remainder_ && std::ssize(elements) < size_)) return Poll::end;
     auto batch = stack_elements(elements, fused_);
     if (!batch.ok()) return reading.fail(batch.status());
@@ -28,10 +34,13 @@ class Batched final : public Source {
   }
 
  private:
+  static bool cancelled(Reading& reading) { return reading.step().cancellation && reading.step().cancellation->cancelled(); }
+
   SourcePtr input_;
   std::int64_t size_;
-  bool drop_remainder_, fused_;
+  bool drop_remainder_, fused_;  // fused: who maps and batches at once reads all of a batch before it tells of a failure
   std::vector<Tuple> elements_;
+  Status failure_;
 };
 
 }  // namespace
@@ -90,8 +99,9 @@ void add_batch_datasets(Registry& ops) {
     Dataset dataset = over(input, kind);
     dataset.element.shapes = batch_shapes(*input, size, drop_remainder);
     dataset.cardinality = batch_count(input->cardinality, size, drop_remainder);
+    if (dataset.kind != "ParallelBatch") dataset.batch = size;
     // TensorFlow makes one dataset of a map and its batches.
-    const bool fused = input->kind == "Map" || input->kind == "ParallelMap";
+    const bool fused = dataset.kind != "ParallelBatch" && (input->kind == "Map" || input->kind == "ParallelMap");
     dataset.open = [input, size, drop_remainder, fused] { return batched(input->open(), size, drop_remainder, fused); };
     return give(call, std::move(dataset));
   };

@@ -2,6 +2,7 @@
 #include <troupe/messaging/tensor_codec.hpp>
 #include <troupe/ops/data/iterator.hpp>
 #include <troupe/ops/data/seeds.hpp>
+#include <troupe/ops/function_fingerprint.hpp>
 
 namespace troupe {
 namespace {
@@ -33,6 +34,15 @@ void collect(const Dataset& dataset, std::vector<std::shared_ptr<SeedGenerator>>
   for (const auto& input : dataset.inputs) collect(*input, all);
 }
 
+/// Refuses what keeps a state elsewhere.
+Status check_state(const Dataset& dataset) {
+  for (const auto& input : dataset.inputs) TRY(check_state(*input));
+  for (const auto& function : dataset.functions)
+    if (const auto* known = dynamic_cast<const HasFingerprint*>(function.get()))
+      if (const std::string op = known->stateful_op(); !op.empty()) return failed_precondition("{} is stateful.", op);
+  return absl::OkStatus();
+}
+
 Status restore(DataIterator& iterator, const Tensor& serialized) {
   if (!iterator.pass())
     return failed_precondition(
@@ -56,12 +66,14 @@ Status restore(DataIterator& iterator, const Tensor& serialized) {
 
 void add_iterator_checkpoints(Registry& ops) {
   register_variant_codec(state_type, encode, decode);
-  ops.add("SerializeIterator", [](Call& call, Held<DataIterator> iterator) -> Status {
+  ops.add("SerializeIterator", [](Call& call, Held<DataIterator> iterator, Attr<"external_state_policy", std::int64_t> policy) -> Status {
     if (!iterator->pass())
       return failed_precondition(
           "Save() failed because the iterator has not been initialized. Ensure that you have run the initializer operation for this "
           "iterator "
           "before saving it.");
+    constexpr std::int64_t refuse = 2;
+    if (*policy == refuse) TRY(check_state(*iterator->pass()->dataset()));
     std::vector<std::int64_t> numbers{iterator->pass()->given()};
     std::vector<std::shared_ptr<SeedGenerator>> generators;
     collect(*iterator->pass()->dataset(), generators);

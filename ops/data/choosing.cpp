@@ -143,6 +143,7 @@ Status give_chosen(Call& call, const DatasetPtr& selector, const List& inputs, c
     if (i > 0 && input->element.types != all[0]->element.types)
       return invalid("All inputs must have the same output_dtypes. First input has types {}, and input {} has types {}",
                      listed(all[0]->element.types), i, listed(input->element.types));
+    if (input->cardinality == infinite) dataset.cardinality = infinite;
     dataset.inputs.push_back(input);
     all.push_back(std::move(input));
   }
@@ -170,6 +171,7 @@ void add_choosing_datasets(Registry& ops) {
             Dataset dataset = over(input, "GroupByReducer");
             dataset.element = elements;
             dataset.cardinality = unknown_count;
+            dataset.functions = {reducer->key.function, reducer->init.function, reducer->reduce.function, reducer->finalize.function};
             dataset.open = [input = input.dataset, reducer] { return std::make_unique<ReducedGroups>(input->open(), reducer); };
             return give(call, std::move(dataset));
           });

@@ -54,34 +54,42 @@ class Taken final : public Source {
 
 class Skipped final : public Source {
  public:
-  Skipped(SourcePtr input, std::int64_t count) : input_(std::move(input)), left_(count) {}
+  Skipped(SourcePtr input, std::int64_t count) : input_(std::move(input)), count_(count), left_(count) {}
   Poll next(Reading& reading, Tuple& out) override {
-    for (; left_ > 0; --left_)
-      if (const Poll poll = input_->next(reading, out); poll != Poll::ready) {
-        if (poll == Poll::end) left_ = 0;
-        return poll;
-      }
+    for (; left_ > 0; --left_) {
+      const Poll poll = input_->next(reading, out);
+      if (poll == Poll::end) left_ = 0;
+      else if (poll == Poll::failed) left_ = count_;  // as much is skipped after a failure
+      if (poll != Poll::ready) return poll;
+    }
     return input_->next(reading, out);
   }
 
  private:
   SourcePtr input_;
-  std::int64_t left_;
+  std::int64_t count_, left_;
 };
 
 /// Every n-th element. Where every shard has to have something, the first round must be complete.
 class Shard final : public Source {
  public:
   Shard(SourcePtr input, std::int64_t shards, std::int64_t index, bool complete)
-      : input_(std::move(input)), shards_(shards), index_(index), complete_(complete) {}
+      : input_(std::move(input)), shards_(shards), index_(index), between_(index), left_(index), complete_(complete) {}
   Poll next(Reading& reading, Tuple& out) override {
     if (!input_) return Poll::end;
     while (!checking_) {
       const Poll poll = input_->next(reading, out);
+      if (poll == Poll::waits) return poll;
       if (poll == Poll::end) input_.reset();
-      if (poll != Poll::ready) return poll;
-      if (at_++ % shards_ != index_) continue;
-      if (!complete_ || at_ >= shards_) return Poll::ready;
+      else ++at_;
+      if (left_ > 0) {
+        if (poll == Poll::failed) left_ = between_;  // as much is left out after a failure
+        if (poll != Poll::ready) return poll;
+        --left_;
+        continue;
+      }
+      if (poll == Poll::ready) left_ = between_ = shards_ - 1;
+      if (poll != Poll::ready || !complete_ || at_ >= shards_) return poll;
       checking_ = true;
       seen_ = at_;
       found_ = std::move(out);
@@ -92,6 +100,7 @@ class Shard final : public Source {
       if (poll != Poll::ready) return poll;
     }
     checking_ = false;
+    left_ = between_ = index_;  // a round has been read
     out = std::move(found_);
     return Poll::ready;
   }
@@ -110,7 +119,8 @@ class Shard final : public Source {
   }
 
   SourcePtr input_;
-  std::int64_t shards_, index_, at_ = 0, seen_ = 0;
+  std::int64_t shards_, index_, between_, left_;  // between_: elements before the next of this shard
+  std::int64_t at_ = 0, seen_ = 0;
   bool complete_, checking_ = false;
   Tuple found_;
 };

@@ -1,7 +1,51 @@
 // Datasets as inputs and outputs of kernels.
 #include <troupe/ops/data/dataset.hpp>
 
+#include <troupe/ops/definitions.hpp>
+#include <troupe/ops/function_fingerprint.hpp>
+
 namespace troupe {
+namespace {
+
+bool takes_functions(const std::string& name) {
+  const wire::OpDef* op = find_op(name);
+  if (!op) return true;
+  return std::any_of(op->attr().begin(), op->attr().end(), [](const auto& attr) { return attr.type() == "func" || attr.type() == "list(func)"; });
+}
+
+/// Zero where something is in it whose content is not known.
+std::uint64_t fingerprint_of(const Call& call, const Dataset& dataset) {
+  Fingerprint print;
+  print.add_text(call.node().op);
+  if (dataset.functions.empty() && takes_functions(call.node().op)) return 0;
+  for (const auto& function : dataset.functions) {
+    const auto* known = dynamic_cast<const HasFingerprint*>(function.get());
+    if (!known) return 0;
+    print.add_number(known->fingerprint());
+  }
+  for (int i = 0; i < call.inputs(); ++i) {
+    const Tensor& input = call.in(i);
+    print.add_number(static_cast<std::uint64_t>(input.dtype()));
+    print.add_text(to_string(input.shape()));
+    if (input.dtype() == DType::resource) continue;
+    if (input.dtype() == DType::string) {
+      for (const auto& text : input.values<std::string>()) print.add_text(text);
+    } else if (input.dtype() == DType::variant) {
+      for (const Variant& value : input.values<Variant>()) {
+        const auto* inner = dynamic_cast<const Dataset*>(value.value.get());
+        if (!inner || inner->fingerprint == 0) return 0;
+        print.add_number(inner->fingerprint);
+      }
+    } else if (input.bytes() > 0) {
+      print.add(input.raw(), input.bytes());
+    }
+  }
+  for (DType type : dataset.element.types) print.add_number(static_cast<std::uint64_t>(type));
+  for (const auto& shape : dataset.element.shapes) print.add_text(fmt::format("{}", shape));
+  return print.value();
+}
+
+}  // namespace
 
 StatusOr<DatasetPtr> dataset_in(const Tensor& tensor) {
   if (tensor.dtype() != DType::variant || tensor.rank() != 0) return invalid("Dataset tensor must be a scalar of dtype DT_VARIANT.");
@@ -14,6 +58,7 @@ Tensor to_tensor(DatasetPtr dataset) { return Tensor::scalar<Variant>(Variant{st
 Tensor to_tensor(Dataset dataset) { return to_tensor(std::make_shared<const Dataset>(std::move(dataset))); }
 
 Status give(Call& call, Dataset dataset) {
+  dataset.fingerprint = fingerprint_of(call, dataset);
   call.set(0, to_tensor(std::move(dataset)));
   return absl::OkStatus();
 }

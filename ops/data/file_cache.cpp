@@ -62,10 +62,10 @@ struct NewCache {
           "computations are using this cache prefix, delete the lockfile and re-initialize the iterator. Lockfile contents: {}",
           lock, content.ok() ? *content : "");
     }
-    TRY_ASSIGN(BundleWriter made, BundleWriter::create(part));
     const auto now = std::chrono::system_clock::now().time_since_epoch();
     TRY(write_file(lock, fmt::format("Created at: {}", std::chrono::duration_cast<std::chrono::seconds>(now).count())));
     locked = true;
+    TRY_ASSIGN(BundleWriter made, BundleWriter::create(part));
     writer.emplace(std::move(made));
     return absl::OkStatus();
   }

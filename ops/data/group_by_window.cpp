@@ -26,6 +26,8 @@ class Grouped final : public Source {
           poll = group_->next(reading, out);
           if (poll != Poll::end) return poll;
           group_.reset();
+          groups_.erase(reducing_);
+          sizes_.erase(reducing_);
           doing_ = Doing::reading;
           continue;
       }
@@ -85,10 +87,10 @@ class Grouped final : public Source {
     return Poll::ready;
   }
 
+  /// The group stays until what it is reduced to has been given.
   void reduce(Reading& reading, std::int64_t key) {
-    auto group = groups_.extract(key);
-    sizes_.erase(key);
-    reduce_call_.start(reading, grouping_->reduce, {Tensor::scalar<std::int64_t>(key), to_tensor(window_of(std::move(group.mapped()), facts_))});
+    reducing_ = key;
+    reduce_call_.start(reading, grouping_->reduce, {Tensor::scalar<std::int64_t>(key), to_tensor(window_of(groups_[key], facts_))});
     doing_ = Doing::reducing;
   }
 
@@ -108,7 +110,7 @@ class Grouped final : public Source {
   std::shared_ptr<const Grouping> grouping_;
   Doing doing_ = Doing::reading;
   Tuple element_;
-  std::int64_t key_ = 0;
+  std::int64_t key_ = 0, reducing_ = 0;
   FunctionCall call_, size_call_, reduce_call_;
   std::map<std::int64_t, std::vector<Tuple>> groups_;
   std::map<std::int64_t, std::int64_t> sizes_;
@@ -127,6 +129,7 @@ void add_grouped_datasets(Registry& ops) {
             Dataset dataset = over(input, "GroupByWindow");
             dataset.element = elements;
             dataset.cardinality = unknown_count;
+            dataset.functions = {grouping->key.function, grouping->reduce.function, grouping->size.function};
             dataset.open = [input = input.dataset, grouping] { return std::make_unique<Grouped>(input, grouping); };
             return give(call, std::move(dataset));
           });

@@ -147,6 +147,7 @@ Status give_mapped(Call& call, const DatasetPtr& input, const char* kind, const 
   Dataset dataset = over(input, kind);
   dataset.element = facts;
   dataset.cardinality = cardinality;
+  dataset.functions = {function->function};
   dataset.open = [input, f = *std::move(function), more...] { return std::make_unique<S>(input->open(), f, more...); };
   return give(call, std::move(dataset));
 }
@@ -206,6 +207,8 @@ void add_mapped_datasets(Registry& ops) {
             Dataset dataset = over(input, "MapAndBatch");
             dataset.element = elements;
             dataset.cardinality = batch_count(input->cardinality, *size, *drop_remainder);
+            dataset.batch = *size;
+            dataset.functions = {function.function};
             dataset.open = [input = input.dataset, function, n = *size, drop = *drop_remainder] {
               return batched(std::make_unique<Mapped>(input->open(), function), n, drop, true);
             };

@@ -107,6 +107,7 @@ Status give_padded(Call& call, const DatasetPtr& input, std::int64_t size, const
   dataset.element = facts;
   dataset.element.types = types;
   dataset.cardinality = batch_count(input->cardinality, size, drop_remainder);
+  dataset.batch = size;
   dataset.open = [input, padding] { return std::make_unique<PaddedBatches>(input->open(), padding); };
   return give(call, std::move(dataset));
 }

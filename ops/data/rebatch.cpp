@@ -15,7 +15,10 @@ class Rebatched final : public Source {
   Poll next(Reading& reading, Tuple& out) override {
     const std::int64_t size = sizes_[at_];
     while (input_ && (rows_.empty() || std::ssize(rows_) < size))
-      if (const Poll poll = pull(reading); poll == Poll::waits || poll == Poll::failed) return poll;
+      if (const Poll poll = pull(reading); poll == Poll::waits || poll == Poll::failed) {
+        if (poll == Poll::failed) rows_.clear();
+        return poll;
+      }
     if (rows_.empty() || (drop_remainder_ && std::ssize(rows_) < size)) return Poll::end;
     at_ = (at_ + 1) % sizes_.size();
     const auto border = rows_.begin() + static_cast<std::ptrdiff_t>(std::min<std::int64_t>(size, std::ssize(rows_)));

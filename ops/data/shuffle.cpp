@@ -168,6 +168,10 @@ void add_shuffled_datasets(Registry& ops) {
     call.set(0, seed_handle(step, *seed, *seed2, *reshuffle));
     call.set(1, Tensor(DType::variant, Shape{}));
   });
+  ops.add("AnonymousRandomSeedGenerator", [](Call& call, Step& step, Count seed, Count seed2) {
+    call.set(0, seed_handle(step, *seed, *seed2, true));
+    call.set(1, Tensor(DType::variant, Shape{}));
+  });
   // Stands for no generator at all: who gets it takes the seeds that come with it.
   ops.add("DummySeedGenerator", [](Call& call, Step& step) {
     call.set(0, Tensor::scalar<ResourceHandle>(

@@ -48,6 +48,7 @@ class SparseBatches final : public Source {
     while (input_ && std::ssize(rows_) < size_) {
       Tuple element;
       const Poll poll = input_->next(reading, element);
+      if (poll == Poll::failed) rows_.clear();
       if (poll == Poll::waits || poll == Poll::failed) return poll;
       if (poll == Poll::end) {
         input_.reset();

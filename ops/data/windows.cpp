@@ -34,25 +34,29 @@ class Windows final : public Source {
   Poll next(Reading& reading, Tuple& out) override {
     if (!input_ && buffer_.empty()) return Poll::end;
     for (; input_ && to_skip_ > 0; --to_skip_) {
-      const Poll poll = pull(reading);
-      if (poll == Poll::waits || poll == Poll::failed) return poll;
+      if (pull(reading) == Poll::waits) return Poll::waits;
       buffer_.clear();
     }
     while (input_ && std::ssize(buffer_) < sliding_.span())
-      if (const Poll poll = pull(reading); poll == Poll::waits || poll == Poll::failed) return poll;
+      if (pull(reading) == Poll::waits) return Poll::waits;
     if (buffer_.empty() || (sliding_.drop_remainder && std::ssize(buffer_) < sliding_.span())) {
       buffer_.clear();
       return Poll::end;
     }
     std::vector<Tuple> window;
-    for (std::int64_t i = 0; i < sliding_.size && i * sliding_.stride < std::ssize(buffer_); ++i)
-      window.push_back(buffer_[static_cast<std::size_t>(i * sliding_.stride)]);
+    Status failure;
+    for (std::int64_t i = 0; i < sliding_.size && i * sliding_.stride < std::ssize(buffer_); ++i) {
+      const auto& element = buffer_[static_cast<std::size_t>(i * sliding_.stride)];
+      if (element.ok()) window.push_back(*element);
+      else failure.Update(element.status());
+    }
     if (sliding_.shift >= std::ssize(buffer_)) {
       to_skip_ = sliding_.shift - std::ssize(buffer_);
       buffer_.clear();
     } else {
       buffer_.erase(buffer_.begin(), buffer_.begin() + static_cast<std::ptrdiff_t>(sliding_.shift));
     }
+    if (!failure.ok()) return reading.fail(failure);
     out.clear();
     for (std::size_t c = 0; c < facts_.types.size(); ++c) {
       std::vector<Tuple> parts;
@@ -66,7 +70,8 @@ class Windows final : public Source {
   Poll pull(Reading& reading) {
     Tuple element;
     const Poll poll = input_->next(reading, element);
-    if (poll == Poll::ready) buffer_.push_back(std::move(element));
+    if (poll == Poll::ready) buffer_.emplace_back(std::move(element));
+    if (poll == Poll::failed) buffer_.emplace_back(reading.status());
     if (poll == Poll::end) input_.reset();
     return poll;
   }
@@ -74,7 +79,7 @@ class Windows final : public Source {
   SourcePtr input_;
   Sliding sliding_;
   ElementFacts facts_;
-  std::deque<Tuple> buffer_;
+  std::deque<StatusOr<Tuple>> buffer_;  // a failure has its place among the elements
   std::int64_t to_skip_ = 0;
 };
 

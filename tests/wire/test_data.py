@@ -198,3 +198,57 @@ def test_optionals_have_zeros_and_sums(either, tf1):
             session.run(tf1.raw_ops.AddN(inputs=[some, optionals.optional_none()]).op)
         with pytest.raises(tf1.errors.InvalidArgumentError, match="Trying to compute zeros_like for unsupported dtype string"):
             session.run(tf1.raw_ops.ZerosLike(x=value(tf1.constant("a"))).op)
+
+
+@pytest.mark.parametrize("compression", [None, "GZIP", "SNAPPY"])
+def test_a_dataset_saved_by_one_is_loaded_by_the_other(troupe, tensorflow_cluster, tf1, tmp_path, compression):
+    import tensorflow as tf
+
+    def elements():
+        return tf.data.Dataset.range(300).map(lambda x: (x, tf.strings.as_string(x), tf.fill([50, 20], tf.cast(x, tf.float32))))
+
+    for name, writer, reader in (("ours", troupe, tensorflow_cluster), ("theirs", tensorflow_cluster, troupe)):
+        path = str(tmp_path / name)
+        with tf.Graph().as_default():
+            save = elements().save(path, compression=compression, shard_func=lambda x, *_: x % 3)
+            with on(tf1, writer) as session:
+                session.run(save)
+        with tf.Graph().as_default():
+            dataset = tf.data.Dataset.load(path, compression=compression, reader_func=lambda shards: shards.flat_map(lambda shard: shard))
+            iterator = tf1.data.make_initializable_iterator(dataset)
+            element, count = iterator.get_next(), dataset.cardinality()
+            with on(tf1, reader) as session:
+                assert session.run(count) == 300
+                session.run(iterator.initializer)
+                loaded = drain(tf1, session, element)
+        assert [e[0] for e in loaded] == sorted(range(300), key=lambda x: (x % 3, x))
+        assert all(e[1] == b"%d" % e[0] and (e[2] == e[0]).all() and e[2].shape == (50, 20) for e in loaded)
+
+
+def test_a_snapshot_is_written_once(either, tf1, tmp_path):
+    """The second pass, of another session, reads what the first one wrote."""
+    import tensorflow as tf
+
+    path = str(tmp_path / "snapshot")
+    seen = []
+    for _ in range(2):
+        with tf.Graph().as_default():
+            values = tf1.placeholder_with_default([3, 1, 4, 1, 5], [None])
+            dataset = tf.data.Dataset.from_tensor_slices(values).map(lambda x: x * 10).snapshot(path, compression=None)
+            iterator = tf1.data.make_initializable_iterator(dataset)
+            element = iterator.get_next()
+            with on(tf1, either) as session:
+                session.run(iterator.initializer)
+                seen.append(drain(tf1, session, element))
+    assert seen == [[30, 10, 40, 10, 50]] * 2
+    (directory,) = (tmp_path / "snapshot").iterdir()
+    assert len([run for run in directory.iterdir() if run.is_dir()]) == 1
+
+
+def test_an_iterator_with_a_state_elsewhere_is_not_saved(either, tf1, tmp_path):
+    iterator = tf1.data.make_initializable_iterator(tf1.data.Dataset.range(5).map(lambda x: tf1.random.uniform([], seed=2)).batch(2))
+    saver = tf1.train.Saver([tf1.data.experimental.make_saveable_from_iterator(iterator)])
+    with on(tf1, either) as session:
+        session.run(iterator.initializer)
+        with pytest.raises(tf1.errors.FailedPreconditionError, match="RandomUniform is stateful."):
+            saver.save(session, str(tmp_path / "state"))

@@ -40,7 +40,6 @@ void add_passing_datasets(Registry& ops) {
     if (*buffer < -1) return invalid("buffer_size must be >= 0 or set buffer_size to be {} for auto-tuning", -1);
     return pass(call, input, "Prefetch");
   });
-  ops.add("OptionsDataset", [](Call& call, DatasetIn input) { return pass(call, input, "Options"); });
   ops.add("FinalizeDataset", [](Call& call, DatasetIn input) { return pass(call, input, "Finalize"); });
   ops.add("ModelDataset", [](Call& call, DatasetIn input) { return pass(call, input, "Model"); });
   // Which transformations stand where is a matter of TensorFlow's rewriting of graphs, which is not done here.

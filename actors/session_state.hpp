@@ -71,6 +71,7 @@ struct SessionState {
   };
   std::map<std::string, Partial> partials;
   std::uint64_t next_partial = 0;
+  std::map<std::string, std::int64_t> debugged;  // runs of steps that a debugger was told of
   std::map<std::int64_t, wire::CallableOptions> callables;
   std::int64_t next_callable = 0;
 
@@ -102,9 +103,10 @@ struct SessionState {
   void fail_opening(const Status& status);
   Status place_all(Graph& placed);
   const wire::DeviceAttributes& client_device() const { return own_devices.front(); }
-  void compile(const StepShape& shape, std::uint64_t call, CompiledHandler handler);
-  void register_parts(std::shared_ptr<Compilation> compilation, std::map<std::string, wire::GraphDef> parts);
+  void compile(const StepShape& shape, const wire::DebugOptions& debug, std::uint64_t call, CompiledHandler handler);
+  void register_parts(std::shared_ptr<Compilation> compilation, std::map<std::string, wire::GraphDef> parts, const wire::DebugOptions& debug);
   void registered(const std::shared_ptr<Compilation>& compilation);
+  Status tell_debugger(const StepShape& shape, const wire::DebugOptions& debug);
   StatusOr<StepActor> start(std::int64_t step_id, std::uint64_t call);
   void start(std::shared_ptr<const CompiledStep> compiled, Parcel<StepOrder> order, std::uint64_t call, RunPromise promise);
   Answer<wire::RunStepResponse> run_partial(Parcel<RunStepRequest>& request);

@@ -3,8 +3,10 @@
 
 #include <troupe/actors/plan/partition.hpp>
 #include <troupe/actors/plan/unread.hpp>
+#include <troupe/actors/plan/watches.hpp>
 #include <troupe/messaging/caf_status.hpp>
 #include <troupe/messaging/tensor_codec.hpp>
+#include <troupe/ops/logging/debug_publishing.hpp>
 #include <troupe/ops/lowering.hpp>
 
 #include <algorithm>
@@ -57,8 +59,16 @@ std::int64_t random_step_id() {
   return static_cast<std::int64_t>(random() >> 7);
 }
 
-void SessionState::compile(const StepShape& shape, std::uint64_t call, CompiledHandler handler) {
-  const std::string key = fmt::format("{}\n{}", version, key_of(shape));
+Status SessionState::tell_debugger(const StepShape& shape, const wire::DebugOptions& debug) {
+  const auto urls = debug_urls(debug);
+  if (urls.empty()) return absl::OkStatus();
+  const std::int64_t number = debugged[fmt::format("{}\n{}{}", version, key_of(shape), debug.SerializeAsString())]++;
+  return publish_run(DebuggedRun{debug.global_step(), number, shape.feeds, shape.fetches, shape.targets}, urls);
+}
+
+/// What a debugger watches makes a step another one.
+void SessionState::compile(const StepShape& shape, const wire::DebugOptions& debug, std::uint64_t call, CompiledHandler handler) {
+  const std::string key = fmt::format("{}\n{}{}", version, key_of(shape), debug.SerializeAsString());
   auto& slot = compilations[key];
   if (slot) {
     if (slot->done) return handler(std::shared_ptr<const CompiledStep>(slot->compiled));
@@ -92,10 +102,11 @@ void SessionState::compile(const StepShape& shape, std::uint64_t call, CompiledH
     std::erase_if(compilations, [&](const auto& entry) { return entry.second == compilation; });
     return;
   }
-  register_parts(compilation, *std::move(parts));
+  register_parts(compilation, *std::move(parts), debug);
 }
 
-void SessionState::register_parts(std::shared_ptr<Compilation> compilation, std::map<std::string, wire::GraphDef> parts) {
+void SessionState::register_parts(std::shared_ptr<Compilation> compilation, std::map<std::string, wire::GraphDef> parts,
+                                  const wire::DebugOptions& debug) {
   compilation->left = parts.size();
   if (parts.empty()) return registered(compilation);
   compilation->compiled->parts.reserve(parts.size());
@@ -106,6 +117,7 @@ void SessionState::register_parts(std::shared_ptr<Compilation> compilation, std:
     request->mutable_graph_def()->Swap(&graph_def);
     *request->mutable_graph_options() = config.graph_options();
     *request->mutable_config_proto() = around->default_config;
+    *request->mutable_debug_options() = debug;
     compilation->compiled->parts.push_back({task, tasks.at(task), "", task == this->task});
     const std::size_t at = compilation->compiled->parts.size() - 1;
     self->request(tasks.at(task), caf::infinite, std::move(request))
@@ -158,7 +170,9 @@ Answer<wire::RunStepResponse> SessionState::run(Parcel<RunStepRequest>& request)
   shape.targets = request->targets;
   if (shape.fetches.empty() && shape.targets.empty()) return to_caf(nothing_asked());
   auto promise = self->make_response_promise<Parcel<RunStepResponse>>();
-  compile(shape, request.call, [this, request, promise](StatusOr<std::shared_ptr<const CompiledStep>> compiled) mutable {
+  const auto& debug = request->options.debug_options();
+  if (Status status = tell_debugger(shape, debug); !status.ok()) return to_caf(status);
+  compile(shape, debug, request.call, [this, request, promise](StatusOr<std::shared_ptr<const CompiledStep>> compiled) mutable {
     if (!compiled.ok()) {
       promise.deliver(to_caf(compiled.status()));
       return;
@@ -181,7 +195,7 @@ Answer<wire::PartialRunSetupResponse> SessionState::set_up_partial(Asked<wire::P
   shape.targets.assign(request->target().begin(), request->target().end());
   if (shape.fetches.empty() && shape.targets.empty()) return to_caf(nothing_asked());
   auto promise = self->make_response_promise<Parcel<wire::PartialRunSetupResponse>>();
-  compile(shape, request.call, [this, shape, promise](StatusOr<std::shared_ptr<const CompiledStep>> compiled) mutable {
+  compile(shape, {}, request.call, [this, shape, promise](StatusOr<std::shared_ptr<const CompiledStep>> compiled) mutable {
     if (!compiled.ok()) {
       promise.deliver(to_caf(compiled.status()));
       return;
@@ -242,16 +256,17 @@ Answer<wire::MakeCallableResponse> SessionState::make_callable(Asked<wire::MakeC
   const StepShape shape = shape_of(request->options());
   if (shape.fetches.empty() && shape.targets.empty()) return to_caf(nothing_asked());
   auto promise = self->make_response_promise<Parcel<wire::MakeCallableResponse>>();
-  compile(shape, request.call, [this, request, promise](StatusOr<std::shared_ptr<const CompiledStep>> compiled) mutable {
-    if (!compiled.ok()) {
-      promise.deliver(to_caf(compiled.status()));
-      return;
-    }
-    auto reply = pack<wire::MakeCallableResponse>();
-    reply->set_handle(next_callable++);
-    callables[reply->handle()] = request->options();
-    promise.deliver(std::move(reply));
-  });
+  compile(shape, request->options().run_options().debug_options(), request.call,
+          [this, request, promise](StatusOr<std::shared_ptr<const CompiledStep>> compiled) mutable {
+            if (!compiled.ok()) {
+              promise.deliver(to_caf(compiled.status()));
+              return;
+            }
+            auto reply = pack<wire::MakeCallableResponse>();
+            reply->set_handle(next_callable++);
+            callables[reply->handle()] = request->options();
+            promise.deliver(std::move(reply));
+          });
   return promise;
 }
 
@@ -273,7 +288,9 @@ Answer<wire::RunCallableResponse> SessionState::run_callable(Asked<wire::RunCall
     order->feeds.push_back({shape.feeds[static_cast<std::size_t>(i)], *std::move(tensor)});
   }
   auto promise = self->make_response_promise<Parcel<wire::RunCallableResponse>>();
-  compile(shape, request.call,
+  const auto& debug = options.run_options().debug_options();
+  if (Status status = tell_debugger(shape, debug); !status.ok()) return to_caf(status);
+  compile(shape, debug, request.call,
           [this, order, fetches = shape.fetches, promise, call = request.call](StatusOr<std::shared_ptr<const CompiledStep>> compiled) mutable {
             if (!compiled.ok()) {
               promise.deliver(to_caf(compiled.status()));

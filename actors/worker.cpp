@@ -1,9 +1,11 @@
 // The worker actor's table of contents, and its sessions.
 #include <troupe/actors/worker.hpp>
 
+#include <troupe/actors/plan/watches.hpp>
 #include <troupe/actors/worker_state.hpp>
 #include <troupe/config/device_name.hpp>
 #include <troupe/messaging/caf_status.hpp>
+#include <troupe/ops/logging/debug_publishing.hpp>
 
 #include <spdlog/spdlog.h>
 
@@ -70,11 +72,15 @@ StatusOr<WorkerSession*> WorkerState::find_session(const std::string& handle, bo
   return as_possibly_restarted(aborted("Session handle is not found: {}. Possibly this worker (\"{}\") just restarted.", handle, parts.task));
 }
 
-StatusOr<std::shared_ptr<RegisteredGraph>> WorkerState::compile(WorkerSession& session, const wire::GraphDef& graph_def) {
+StatusOr<std::shared_ptr<RegisteredGraph>> WorkerState::compile(WorkerSession& session, const wire::GraphDef& graph_def,
+                                                                const wire::DebugOptions& debug) {
   auto library = std::make_shared<const FunctionLibrary>(graph_def.library());
   std::map<std::string, wire::GraphDef> by_device;
   for (const auto& node : graph_def.node()) *by_device[node.device()].add_node() = node;
   auto registered = std::make_shared<RegisteredGraph>();
+  registered->graph_def = graph_def;
+  const auto urls = debug_urls(debug);
+  if (!urls.empty()) registered->graph_def.clear_node();
   for (auto& [device, nodes] : by_device) {
     std::size_t at = 0;
     while (at < parts.attributes.size() && rename_task(parts.attributes[at].name(), session.task) != device) ++at;
@@ -82,17 +88,22 @@ StatusOr<std::shared_ptr<RegisteredGraph>> WorkerState::compile(WorkerSession& s
     *nodes.mutable_versions() = graph_def.versions();
     TRY_ASSIGN(Graph graph, Graph::from(nodes, library));
     for (Node& node : graph.nodes()) node.device = device;
+    if (!urls.empty()) {
+      TRY(insert_watches(graph, debug, device));
+      wire::GraphDef watched = graph.to_graph_def();
+      TRY(publish_graph(device, watched.SerializeAsString(), urls));
+      for (auto& node : *watched.mutable_node()) registered->graph_def.add_node()->Swap(&node);
+    }
     TRY_ASSIGN(auto plan, Plan::compile(graph, all_kernels(), session.kernels));
     registered->parts.push_back({at, std::move(plan)});
   }
-  registered->graph_def = graph_def;
   return registered;
 }
 
 Answer<wire::RegisterGraphResponse> WorkerState::register_graph(const wire::RegisterGraphRequest& request) {
   auto session = find_session(request.session_handle(), request.create_worker_session_called());
   if (!session.ok()) return to_caf(session.status());
-  auto graph = compile(**session, request.graph_def());
+  auto graph = compile(**session, request.graph_def(), request.debug_options());
   if (!graph.ok()) return to_caf(graph.status());
   auto reply = pack<wire::RegisterGraphResponse>();
   reply->set_graph_handle(fmt::format("{:016x}", ++(*session)->next_graph));

@@ -66,7 +66,7 @@ struct WorkerState {
 
  private:
   StatusOr<WorkerSession*> find_session(const std::string& handle, bool created);
-  StatusOr<std::shared_ptr<RegisteredGraph>> compile(WorkerSession& session, const wire::GraphDef& graph_def);
+  StatusOr<std::shared_ptr<RegisteredGraph>> compile(WorkerSession& session, const wire::GraphDef& graph_def, const wire::DebugOptions& debug);
   Answer<wire::RunGraphResponse> start(Parcel<RunGraphRequest>& request, WorkerSession& session, std::shared_ptr<RegisteredGraph> graph);
   Answer<wire::RunGraphResponse> run_partial(Parcel<RunGraphRequest>& request, WorkerSession& session, std::shared_ptr<RegisteredGraph> graph);
   void stop_partial(const PartialRun& run, const Status& reason);

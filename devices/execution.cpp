@@ -144,7 +144,8 @@ Status Execution::fetch_references(const PlanNode& p, std::span<Value> inputs) {
     if (!v.ref->initialized() && !p.allows_uninitialized) return failed_precondition("Attempting to use uninitialized value {}", v.ref->name());
     if (i < 64 && (p.ref_inputs >> i & 1)) continue;
     if (sight_) sight_->reads(*v.ref);
-    v.tensor = v.ref->snapshot();
+    // Who may look at what was never set sees zeros.
+    v.tensor = v.ref->initialized() ? v.ref->snapshot() : Tensor::zeros(v.ref->dtype(), v.ref->declared_shape().known().value_or(Shape{}));
     v.ref.reset();
   }
   return absl::OkStatus();

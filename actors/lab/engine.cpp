@@ -4,6 +4,7 @@
 #include <troupe/devices/execution.hpp>
 #include <troupe/devices/float_mode.hpp>
 #include <troupe/ops/definitions.hpp>
+#include <troupe/ops/lowering.hpp>
 
 #include <omp.h>
 
@@ -12,7 +13,7 @@
 
 namespace troupe::lab {
 
-Engine::Engine(wire::GraphDef graph) : graph_(std::move(graph)) {
+Engine::Engine(wire::GraphDef graph) : graph_(std::move(graph)), library_(std::make_shared<const FunctionLibrary>(graph_.library())) {
   for (int i = 0; i < graph_.node_size(); ++i) by_name_[graph_.node(i).name()] = i;
 }
 
@@ -52,7 +53,7 @@ StatusOr<std::shared_ptr<const Plan>> Engine::compile(const std::vector<std::str
     }
     for (const auto& input : node.input()) need(input);
   }
-  TRY_ASSIGN(Graph graph, Graph::from(step, std::make_shared<FunctionLibrary>()));
+  TRY_ASSIGN(Graph graph, Graph::from(step, library_));
   for (std::size_t i = 0; i < fetches.size(); ++i) {
     const auto [name, output] = split_tensor_name(fetches[i]);
     const int source = graph.find(name);
@@ -65,6 +66,7 @@ StatusOr<std::shared_ptr<const Plan>> Engine::compile(const std::vector<std::str
     (*node.mutable_attr())["T"].set_type(static_cast<wire::DataType>(types[static_cast<std::size_t>(output)]));
     TRY(graph.add(std::move(node), {Edge{source, output}}, {}, "").status());
   }
+  TRY(lower_functions(graph));
   return Plan::compile(graph, all_kernels(), kernels_);
 }
 

@@ -19,6 +19,7 @@ class Engine final : public Runner {
   StatusOr<std::shared_ptr<const Plan>> compile(const std::vector<std::string>& feeds, const std::vector<std::string>& fetches,
                                                 const std::vector<std::string>& targets);
   wire::GraphDef graph_;
+  LibraryPtr library_;
   std::map<std::string, int> by_name_;
   std::map<std::string, std::shared_ptr<const Plan>> plans_;
   KernelCache kernels_;

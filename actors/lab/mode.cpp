@@ -19,6 +19,11 @@ StatusOr<Mode> parse_mode(std::string_view text) {
   if (text == "sync") return Mode{Rule::sync};
   if (text == "auto") return Mode{Rule::automatic};
   Mode mode;
+  if (text == "auto(ssp)") {
+    mode.rule = Rule::ssp;
+    mode.adapts = true;
+    return mode;
+  }
   if (text.starts_with("sync+") && parse_number(text.substr(5), mode.backups)) {
     mode.rule = Rule::sync;
     return mode;
@@ -27,14 +32,14 @@ StatusOr<Mode> parse_mode(std::string_view text) {
     mode.rule = Rule::ssp;
     return mode;
   }
-  return invalid("unknown mode '{}'; there are async, async(aware), sync, sync+b, ssp(s) and auto", text);
+  return invalid("unknown mode '{}'; there are async, async(aware), sync, sync+b, ssp(s), auto and auto(ssp)", text);
 }
 
 std::string name_of(const Mode& mode) {
   switch (mode.rule) {
     case Rule::async: return mode.aware ? "async(aware)" : "async";
     case Rule::sync: return mode.backups ? fmt::format("sync+{}", mode.backups) : "sync";
-    case Rule::ssp: return fmt::format("ssp({})", mode.bound);
+    case Rule::ssp: return mode.adapts ? "auto(ssp)" : fmt::format("ssp({})", mode.bound);
     case Rule::automatic: return "auto";
   }
   return "";

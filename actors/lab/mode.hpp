@@ -10,12 +10,13 @@ namespace troupe::lab {
 
 enum class Rule { async, sync, ssp, automatic };
 
-/// `async`, `async(aware)`, `sync`, `sync+2`, `ssp(3)`, `auto`.
+/// `async`, `async(aware)`, `sync`, `sync+2`, `ssp(3)`, `auto` (finds its backups), `auto(ssp)` (finds its bound).
 struct Mode {
   Rule rule = Rule::async;
-  bool aware = false;  // async: the staler a gradient, the smaller its step
-  int backups = 0;     // sync: so many of the workers need not be waited for
-  int bound = 0;       // ssp: so many clocks a worker may be ahead of the slowest
+  bool aware = false;   // async: the staler a gradient, the smaller its step
+  int backups = 0;      // sync: so many of the workers need not be waited for
+  int bound = 0;        // ssp: so many clocks a worker may be ahead of the slowest
+  bool adapts = false;  // ssp: the bound is found
   friend bool operator==(const Mode&, const Mode&) = default;
 };
 

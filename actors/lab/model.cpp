@@ -51,17 +51,7 @@ class Network {
       loss = mean(errors, {}, "loss");
       sub(1.0, div(mean(errors), mean(squared_difference(y, mean(y)))), "score");
     }
-    const auto grads = gradients({loss}, handles_);
-    for (std::size_t i = 0; i < grads.size() && b.status().ok(); ++i) {
-      if (grads[i].none()) return internal("The loss does not depend on {}", model.parameters[i].name);
-      model.parameters[i].sparse = grads[i].is_sparse();
-      if (grads[i].is_sparse()) {
-        model.gradients.push_back(grads[i].sparse().values.name());
-        model.gradients.push_back(grads[i].sparse().indices.name());
-      } else {
-        model.gradients.push_back(grads[i].dense().name());
-      }
-    }
+    TRY(add_gradients(loss, handles_, model));
     TRY_ASSIGN(model.graph, b.graph());
     return std::move(model);
   }
@@ -103,7 +93,26 @@ Out embedding(Network& n, const ModelSpec& spec, const Data& data) {
 
 }  // namespace
 
+Status add_gradients(const Out& loss, const std::vector<Out>& placeholders, Model& model) {
+  if (!loss.valid()) return absl::OkStatus();  // the builder keeps the mistake
+  Builder& b = *loss.builder;
+  const auto grads = gradients({loss}, placeholders);
+  for (std::size_t i = 0; i < grads.size() && b.status().ok(); ++i) {
+    if (grads[i].none()) return invalid("the loss does not depend on {}", model.parameters[i].name);
+    model.parameters[i].sparse = grads[i].is_sparse();
+    if (!grads[i].is_sparse()) {
+      model.gradients.push_back(grads[i].dense().name());
+      continue;
+    }
+    model.gradients.push_back(grads[i].sparse().values.name());
+    const Out rows = grads[i].sparse().indices;
+    model.gradients.push_back((rows.dtype() == DType::i32 ? rows : cast(rows, DType::i32)).name());
+  }
+  return absl::OkStatus();
+}
+
 StatusOr<Model> build_model(const ModelSpec& spec, const Data& data, std::uint64_t seed) {
+  if (spec.kind == "graph") return own_model(spec, data, seed);
   Network n(data, seed);
   const std::int64_t width = data.train.width();
   if (spec.kind == "linear" && data.classifies()) return invalid("the model linear predicts a number, but the labels are classes; take softmax");

@@ -3,6 +3,7 @@
 
 #include <troupe/wire/graph.pb.h>
 #include <troupe/actors/lab/data.hpp>
+#include <troupe/ops/builder/gradients.hpp>
 #include <troupe/ops/builder/variable.hpp>
 
 #include <string>
@@ -17,15 +18,20 @@ struct Parameter {
   bool sparse = false;  // its gradient is rows with their numbers
 };
 
-/// A pure function of inputs ("x:0"), outputs ("y:0") and parameters (by name): the loss ("loss:0"), what counts in the end ("score:0": the
-/// accuracy, or the share of the variance that is explained), and a gradient for every parameter.
+/// A pure function of inputs, labels and parameters (by name): the loss, what counts in the end (the score: accuracy, or the share of the
+/// variance that is explained), and a gradient for every parameter.
 struct Model {
+  std::string inputs = "x:0", labels = "y:0", loss = "loss:0", score = "score:0";
   wire::GraphDef graph;
   std::vector<Parameter> parameters;
   std::vector<std::string> gradients;  // fetches: of each parameter the gradient, or its rows and then their numbers
 };
 
 StatusOr<Model> build_model(const ModelSpec& spec, const Data& data, std::uint64_t seed);
+/// The same of a graph that somebody has written: its variables become parameters.
+StatusOr<Model> own_model(const ModelSpec& spec, const Data& data, std::uint64_t seed);
+/// The gradients of the loss by the parameters, whose placeholders these are.
+Status add_gradients(const build::Out& loss, const std::vector<build::Out>& placeholders, Model& model);
 
 /// The parameters that live on one shard; they go round the shards in turn.
 std::vector<std::size_t> parameters_of_shard(const Model& model, int shard, int shards);

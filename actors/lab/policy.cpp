@@ -5,7 +5,9 @@
 
 namespace troupe::lab {
 
-UpdatePolicy::UpdatePolicy(const Mode& mode, int workers) : mode_(mode), workers_(static_cast<std::size_t>(workers)), tuner_(workers) {
+UpdatePolicy::UpdatePolicy(const Mode& mode, int workers)
+    : mode_(mode), workers_(static_cast<std::size_t>(workers)), tuner_(workers), bound_tuner_(workers) {
+  set_bound(mode.adapts ? BoundTuner::first_guess : mode.bound);
   backups_ = mode.rule == Rule::automatic ? tuner_.first_guess() : mode.backups;
 }
 
@@ -58,6 +60,10 @@ StatusOr<Decision> UpdatePolicy::arrive(const Push& push, double now) {
     w.place = Place::waiting;
     w.since = now;
   }
+  if (mode_.adapts) {
+    bound_tuner_.note(0, now - sent.since);
+    set_bound(bound_tuner_.review(bound_));
+  }
   if (!rounds()) {
     const std::int64_t staleness = version_ - push.version;
     if (here && sent.era == era_) stalest_ = std::max(stalest_, staleness);
@@ -90,6 +96,8 @@ Decision UpdatePolicy::switch_to(const Mode& mode, double now) {
   mode_ = mode;
   backups_ = mode.rule == Rule::automatic ? (had_rounds ? backups_ : tuner_.first_guess()) : mode.backups;
   stalest_ = furthest_lead_ = 0;
+  widest_ = 0;
+  set_bound(mode.adapts ? BoundTuner::first_guess : mode.bound);
   if (rounds() && had_rounds) {
     close_round(now, -1, out);
     return out;
@@ -143,12 +151,18 @@ void UpdatePolicy::release(double now, int by, Decision& out) {
 void UpdatePolicy::start(int worker, double now, int by, Decision& out) {
   Worker& w = at(worker);
   const double waited = now - w.since;
+  if (mode_.adapts) bound_tuner_.note(waited, 0);
   if (mode_.rule == Rule::ssp) furthest_lead_ = std::max(furthest_lead_, w.clock - slowest_clock());
   w.place = Place::computing;
   w.token = version_;
   w.era = era_;
   w.since = now;
   out.starts.push_back({worker, waited, waited > 0 ? by : -1});
+}
+
+void UpdatePolicy::set_bound(int bound) {
+  bound_ = bound;
+  widest_ = std::max(widest_, bound);
 }
 
 std::int64_t UpdatePolicy::slowest_clock() const {
@@ -182,8 +196,7 @@ Status UpdatePolicy::check() const {
     return internal("{} gradients were computed, but {} applied, {} dropped, {} lost and {} are in flight", counts_.computed, counts_.applied,
                     counts_.dropped, counts_.lost, in_flight());
   if (uneven_reads_) return internal("{} gradients of synchronous updates were computed from other parameters than their round's", uneven_reads_);
-  if (mode_.rule == Rule::ssp && furthest_lead_ > mode_.bound)
-    return internal("A worker was {} clocks ahead under {}", furthest_lead_, name_of(mode_));
+  if (mode_.rule == Rule::ssp && furthest_lead_ > widest_) return internal("A worker was {} clocks ahead under {}", furthest_lead_, name_of(mode_));
   if (mode_.rule == Rule::ssp && !somebody_left_ && stalest_ > staleness_bound())
     return internal("A gradient was {} updates old under {}, which allows {}", stalest_, name_of(mode_), staleness_bound());
   return absl::OkStatus();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <troupe/actors/lab/backup_tuner.hpp>
+#include <troupe/actors/lab/bound_tuner.hpp>
 #include <troupe/actors/lab/mode.hpp>
 
 #include <cstdint>
@@ -66,6 +67,7 @@ class UpdatePolicy {
   const Mode& mode() const { return mode_; }
   /// As asked for, or as found by `auto`.
   int backups() const { return backups_; }
+  int bound() const { return bound_; }
   std::int64_t version() const { return version_; }
   const Counts& counts() const { return counts_; }
   std::int64_t in_flight() const { return static_cast<std::int64_t>(in_flight_.size()); }
@@ -75,7 +77,7 @@ class UpdatePolicy {
   std::int64_t stalest() const { return stalest_; }
   /// The largest that `ssp(s)` allows while nobody crashes: the others' clocks may move by 2 s + 1 while one computes, and what was begun before
   /// the mode came does not count for them.
-  std::int64_t staleness_bound() const { return static_cast<std::int64_t>(workers_.size() - 1) * (2 * mode_.bound + 1) + carried_over_; }
+  std::int64_t staleness_bound() const { return static_cast<std::int64_t>(workers_.size() - 1) * (2 * widest_ + 1) + carried_over_; }
   /// Conservation and the promises of the mode; an error is our mistake.
   Status check() const;
   /// Workers that wait, and those that are waited for.
@@ -110,12 +112,14 @@ class UpdatePolicy {
   void close_round(double now, int by, Decision& out);
   void release(double now, int by, Decision& out);
   void start(int worker, double now, int by, Decision& out);
-  bool may_start(const Worker& worker, std::int64_t slowest) const { return mode_.rule != Rule::ssp || worker.clock - slowest <= mode_.bound; }
+  bool may_start(const Worker& worker, std::int64_t slowest) const { return mode_.rule != Rule::ssp || worker.clock - slowest <= bound_; }
   std::int64_t slowest_clock() const;
+  void set_bound(int bound);
 
   Mode mode_;
   std::vector<Worker> workers_;
   int backups_ = 0;
+  int bound_ = 0, widest_ = 0;  // of ssp: now, and the largest since the mode came
   std::int64_t version_ = 0, era_ = 0, furthest_lead_ = 0, stalest_ = 0;
   bool somebody_left_ = false;     // since the last change of mode
   std::int64_t carried_over_ = 0;  // gradients that were begun before that change
@@ -124,6 +128,7 @@ class UpdatePolicy {
   std::map<std::int64_t, Flight> in_flight_;
   Counts counts_;
   BackupTuner tuner_;
+  BoundTuner bound_tuner_;
 };
 
 }  // namespace troupe::lab

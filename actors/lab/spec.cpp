@@ -61,9 +61,20 @@ class Reader {
   }
 
   void read_model(const YAML::Node& node) {
-    const Section s = kind_section(node, "model", {"hidden", "width"}, mistakes_);
-    s.choice("kind", spec_.model.kind, {"softmax", "mlp", "cnn", "embedding", "linear"});
-    s.whole("width", spec_.model.width, 1);
+    ModelSpec& m = spec_.model;
+    const Section s = kind_section(node, "model", {"hidden", "width", "file", "inputs", "labels", "loss", "score"}, mistakes_);
+    s.choice("kind", m.kind, {"softmax", "mlp", "cnn", "embedding", "linear", "graph"});
+    s.whole("width", m.width, 1);
+    s.text("file", m.file);
+    s.text("inputs", m.inputs);
+    s.text("labels", m.labels);
+    s.text("loss", m.loss);
+    s.text("score", m.score);
+    if (m.kind == "graph") {
+      m.file = path_of(m.file);
+      if (m.file.empty()) mistakes_.add(node, "the model graph has no file; add file: a GraphDef, binary or text");
+      else if (!file_exists(m.file)) mistakes_.add(node, fmt::format("the file {} does not exist", m.file));
+    }
     if (!s.has("hidden")) return;
     spec_.model.hidden.clear();
     for (const auto& size : as_list(s.at("hidden"))) spec_.model.hidden.push_back(static_cast<int>(whole_in(size, "hidden", 1, mistakes_)));
@@ -248,11 +259,16 @@ class Reader {
     const std::string &model = spec_.model.kind, &data = spec_.data.kind;
     const YAML::Node at = top.has("model") ? top.at("model") : top.node();
     const bool words = data == "words", images = data == "digits" || data == "mnist";
+    if (model == "graph") return check_size(top);
     if ((model == "embedding") != words)
       mistakes_.add(at, fmt::format("the model {} does not fit the data {}; embedding goes with words", model, data));
     if (model == "cnn" && !images) mistakes_.add(at, fmt::format("the model cnn wants images, not {}; take digits or mnist", data));
     if (model == "linear" && images) mistakes_.add(at, "the model linear predicts a number; take softmax for digits");
     if (data == "regression" && model == "softmax") mistakes_.add(at, "the model softmax predicts classes; take linear or mlp for regression");
+    check_size(top);
+  }
+
+  void check_size(const Section& top) {
     for (int workers : spec_.workers)
       if (spec_.stage != Stage::virtual_time && workers > 64)
         mistakes_.add(top.at("workers"), fmt::format("{} workers are too many for this machine; above 64 take stage: virtual", workers));

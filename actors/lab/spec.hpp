@@ -15,9 +15,11 @@ enum class Stage { virtual_time, one_process, processes };
 std::string name_of(Stage stage);
 
 struct ModelSpec {
-  std::string kind = "softmax";    // softmax, mlp, cnn, embedding, linear
+  std::string kind = "softmax";    // softmax, mlp, cnn, embedding, linear, graph
   std::vector<int> hidden = {64};  // mlp: sizes of the layers between
   int width = 16;                  // embedding: numbers per word
+  std::string file;                // graph: a GraphDef, and the tensors in it that matter
+  std::string inputs = "x", labels = "y", loss = "loss", score = "score";
 };
 
 struct DataSpec {

@@ -8,11 +8,11 @@
 namespace troupe::lab {
 
 Learner::Learner(const Model& model, std::unique_ptr<Runner> runner) : model_(model), runner_(std::move(runner)), fetches_(model.gradients) {
-  fetches_.push_back("loss:0");
+  fetches_.push_back(model.loss);
 }
 
 std::map<std::string, Tensor> Learner::feeds_of(const Parameters& parameters, const Examples& examples) const {
-  std::map<std::string, Tensor> feeds{{"x:0", examples.inputs}, {"y:0", examples.outputs}};
+  std::map<std::string, Tensor> feeds{{model_.inputs, examples.inputs}, {model_.labels, examples.outputs}};
   for (std::size_t i = 0; i < parameters.size(); ++i) feeds[model_.parameters[i].name + ":0"] = parameters[i];
   return feeds;
 }
@@ -25,7 +25,7 @@ StatusOr<Gradient> Learner::gradient(const Parameters& parameters, const Example
 }
 
 StatusOr<Score> Learner::score(const Parameters& parameters, const Examples& examples) {
-  TRY_ASSIGN(const auto values, runner_->run(feeds_of(parameters, examples), {"loss:0", "score:0"}, {}));
+  TRY_ASSIGN(const auto values, runner_->run(feeds_of(parameters, examples), {model_.loss, model_.score}, {}));
   return Score{values[0].item<float>(), values[1].item<float>()};
 }
 

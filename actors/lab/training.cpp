@@ -127,7 +127,7 @@ StatusOr<Training::Starts> Training::carry_out(Decision decision, double now) {
     if (start.waited_for >= 0) worker.waited_for[start.waited_for] += start.waited;
   }
   check_end(now);
-  if (!decision.updates.empty() && policy_.mode().rule == Rule::automatic) note_mode(now);
+  if (!decision.updates.empty() && (policy_.mode().rule == Rule::automatic || policy_.mode().adapts)) note_mode(now);
   return std::move(decision.starts);
 }
 
@@ -225,6 +225,7 @@ void Training::end_stalled() { end(fmt::format("stalled: {} wait for worker {}",
 void Training::note_mode(double now) {
   std::string name = name_of(policy_.mode());
   if (policy_.mode().rule == Rule::automatic) name += fmt::format(", b = {}", policy_.backups());
+  if (policy_.mode().adapts) name += fmt::format(", s = {}", policy_.bound());
   if (!record_.changes.empty() && record_.changes.back().mode == name) return;
   log("mode {}", name);
   record_.changes.push_back({now, policy_.version(), name});

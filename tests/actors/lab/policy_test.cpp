@@ -191,9 +191,37 @@ TEST_F(Policy, AutoLearnsToLeaveOutTheSlowOne) {
   EXPECT_EQ(policy_->backups(), 1);
 }
 
+/// Under times that vary, workers wait less with a larger bound; with one that is always slow, no bound helps.
+TEST_F(Policy, AutoFindsABoundThatHelps) {
+  for (const bool one_is_slow : {false, true}) {
+    now_ = 0;
+    begin("auto(ssp)", 4);
+    std::map<std::int64_t, double> due;
+    Random random({7});
+    auto takes = [&](int worker) { return one_is_slow ? (worker == 3 ? 5.0 : 1.0) : 0.2 + 1.6 * random.unit(); };
+    auto begin_all = [&](const Decision& d) {
+      for (const Start& s : d.starts) due[compute(s.worker)] = now_ + takes(s.worker);
+    };
+    for (int w = 0; w < 4; ++w) due[compute(w)] = takes(w);
+    int largest = 0;
+    for (int i = 0; i < 8000; ++i) {
+      const auto soonest = std::min_element(due.begin(), due.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+      const auto number = soonest->first;
+      now_ = soonest->second;
+      due.erase(soonest);
+      auto decision = policy_->arrive(pushes_.at(number), now_);
+      ASSERT_TRUE(decision.ok());
+      begin_all(take(*std::move(decision)));
+      largest = std::max(largest, policy_->bound());
+    }
+    if (one_is_slow) EXPECT_LT(largest, 8);
+    else EXPECT_GT(largest, 2);
+  }
+}
+
 /// Everything that can happen, at random: switches of mode, crashes, returns, arrivals in any order.
 TEST_F(Policy, NothingIsLostOrAppliedTwiceWhateverHappens) {
-  const std::vector<const char*> modes{"async", "async(aware)", "sync", "sync+1", "sync+3", "ssp(0)", "ssp(2)", "auto"};
+  const std::vector<const char*> modes{"async", "async(aware)", "sync", "sync+1", "sync+3", "ssp(0)", "ssp(2)", "auto", "auto(ssp)"};
   for (std::uint64_t seed = 0; seed < 30; ++seed) {
     Random random({seed});
     begin("async", 5);
@@ -237,7 +265,7 @@ TEST_F(Policy, NothingIsLostOrAppliedTwiceWhateverHappens) {
 }
 
 TEST(Modes, ReadWhatTheyWrite) {
-  for (const char* text : {"async", "async(aware)", "sync", "sync+4", "ssp(0)", "ssp(12)", "auto"}) EXPECT_EQ(name_of(mode(text)), text);
+  for (const char* text : {"async", "async(aware)", "sync", "sync+4", "ssp(0)", "ssp(12)", "auto", "auto(ssp)"}) EXPECT_EQ(name_of(mode(text)), text);
   for (const char* text : {"", "asynch", "sync+", "sync+x", "ssp", "ssp()", "ssp(-1)", "sync+-2"}) EXPECT_FALSE(parse_mode(text).ok()) << text;
   EXPECT_FALSE(check_mode(mode("sync+4"), 4).ok());
   EXPECT_TRUE(check_mode(mode("sync+3"), 4).ok());

@@ -135,8 +135,8 @@ TEST(VirtualTime, AStallNamesWhoIsMissing) {
 
 TEST(VirtualTime, ModesChangeByScheduleAHundredTimes) {
   std::string schedule;
-  const char* modes[] = {"async", "sync", "ssp(1)", "sync+2", "async(aware)", "auto"};
-  for (int i = 0; i < 100; ++i) schedule += fmt::format("      - {{mode: {}, updates: {}}}\n", modes[(i * 7 + i / 5) % 6], 1 + i * 5 % 4);
+  const char* modes[] = {"async", "sync", "ssp(1)", "sync+2", "async(aware)", "auto", "auto(ssp)"};
+  for (int i = 0; i < 100; ++i) schedule += fmt::format("      - {{mode: {}, updates: {}}}\n", modes[(i * 5 + i / 5) % 7], 1 + i * 5 % 4);
   const auto r = run_all(std::string(digits) +
                          "workers: 6\nlength: {updates: 400}\ntimes: {compute: {exponential: 1}}\nmodes:\n  - name: restless\n    schedule:\n" +
                          schedule + "      - {mode: sync}\n");

@@ -5,6 +5,11 @@
 #include <malloc.h>
 #include <CLI/CLI.hpp>
 
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+#include <utility>
+
 namespace {
 
 /// Fresh pages cost more than what most kernels do with them: memory of tensors is kept for the next ones.
@@ -13,10 +18,22 @@ void keep_memory() {
   mallopt(M_TRIM_THRESHOLD, 256 << 20);
 }
 
+/// The one library that chooses its code by the processor is oneDNN; equal instructions give equal bytes. False for a name that is none.
+bool limit_instructions() {
+  const char* wanted = std::getenv("TROUPE_ISA");
+  if (!wanted || !*wanted) return true;
+  constexpr std::pair<std::string_view, const char*> known[] = {{"sse41", "SSE41"}, {"avx", "AVX"}, {"avx2", "AVX2"}, {"avx512", "AVX512_CORE"}};
+  for (const auto& [name, theirs] : known)
+    if (name == wanted) return setenv("DNNL_MAX_CPU_ISA", theirs, 1) == 0;
+  std::fprintf(stderr, "troupe: TROUPE_ISA is '%s'; there are sse41, avx, avx2 and avx512\n", wanted);
+  return false;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   keep_memory();
+  if (!limit_instructions()) return 2;
   CLI::App app{"TensorFlow's distributed runtime as a company of actors", "troupe"};
   app.set_version_flag("--version", troupe::version());
   app.require_subcommand(1);

@@ -101,6 +101,9 @@ class Rewriter {
       (*placeholder->mutable_attr())["T"].set_type(static_cast<wire::DataType>(type));
       placeholder->add_input(fitting.name());
     }
+    for (const auto& node : needed.node())
+      if (node.op() == "Placeholder")
+        return invalid("{} has a placeholder {} besides inputs and labels; give it a default (PlaceholderWithDefault)", spec_.file, node.name());
     TRY_ASSIGN(const auto more, b.graph());
     for (const auto& node : more.node()) *needed.add_node() = node;
     return absl::OkStatus();

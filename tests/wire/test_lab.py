@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import pathlib
 import random
 import signal
 import subprocess
@@ -74,6 +75,21 @@ def test_equal_runs_give_equal_bytes(tmp_path):
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes(), name
 
 
+def test_instructions_are_chosen(tmp_path):
+    """The same instructions give the same bytes; a build with sanitizers too, where there is one."""
+    file = spec(tmp_path, model="cnn", length="{updates: 4}", batch=8, data="{kind: digits, examples: 60, tests: 20}", modes="[sync, async]")
+    limited = {**os.environ, "TROUPE_ISA": "sse41"}
+    builds = [TROUPE, TROUPE]
+    asan = pathlib.Path(TROUPE).resolve().parents[1] / "asan" / "troupe"
+    if asan.exists():
+        builds.append(str(asan))
+    for number, build in enumerate(builds):
+        subprocess.run([build, "lab", "run", str(file), "--out", str(tmp_path / str(number))], check=True, capture_output=True, env=limited)
+        assert records(tmp_path / str(number)) == records(tmp_path / "0"), build
+    refused = subprocess.run([TROUPE, "lab", "list"], capture_output=True, text=True, env={**os.environ, "TROUPE_ISA": "mmx"})
+    assert refused.returncode == 2 and "sse41, avx, avx2 and avx512" in refused.stderr
+
+
 def test_an_interrupted_run_goes_on(tmp_path):
     file = spec(tmp_path)
     lab("run", file, "--out", tmp_path / "out")
@@ -108,12 +124,14 @@ resource, text = sys.argv[2] == "resource", sys.argv[3] == "text"
 with tf.device("/job:ps/task:0"):
     x = tf.placeholder(tf.float32, [None, 28, 28, 1], "images")
     y = tf.placeholder(tf.float32, [None, 10], "classes")
+    keep = tf.placeholder(tf.float32, [], "keep")
     w = tf.get_variable("net/w", [784, 32], use_resource=resource)
     c = tf.get_variable("net/c", [32], initializer=tf.zeros_initializer(), use_resource=resource)
     v = tf.get_variable("net/v", [32, 10], use_resource=resource, initializer=tf.truncated_normal_initializer(stddev=0.1))
 logits = tf.matmul(tf.nn.relu(tf.matmul(tf.reshape(x, [-1, 784]), w) + c), v)
 loss = tf.reduce_mean(tf.nn.softmax_cross_entropy_with_logits_v2(labels=y, logits=logits), name="cost")
 tf.reduce_mean(tf.cast(tf.equal(tf.argmax(logits, 1), tf.argmax(y, 1)), tf.float32), name="right")
+tf.identity(loss * keep, name="uncertain")
 tf.train.AdamOptimizer().minimize(loss, tf.train.get_or_create_global_step())
 tf.train.write_graph(tf.get_default_graph(), ".", sys.argv[1], as_text=text)
 """
@@ -169,6 +187,7 @@ def test_rows_of_a_graph_of_ones_own(tmp_path):
     ("{kind: graph, file: mine.pb, loss: lost, score: right}", "no node lost"),
     ("{kind: graph, file: mine.pb, inputs: images, labels: labels, loss: cost, score: right}", "no placeholder labels"),
     ("{kind: graph, file: mine.pb, inputs: images, labels: classes, loss: add, score: right}", "no single float"),
+    ("{kind: graph, file: mine.pb, inputs: images, labels: classes, loss: uncertain, score: right}", "a placeholder keep besides"),
     ("{kind: graph, file: spec.yaml}", "spec.yaml"),
 ])
 def test_graphs_that_are_no_models_start_nothing(tmp_path, mine, model, says):

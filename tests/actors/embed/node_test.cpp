@@ -178,10 +178,10 @@ TEST(Node, SaysWhatIsWrongWithItsAddress) {
   });
 }
 
+/// One of them listens, which takes the one thread that a process has for gRPC; the others take none.
 TEST(Node, AClusterOfAHundredFitsOnOneStage) {
   asio::io_context io(1);
   Stage stage(io);
-  const auto before = threads();
   const Cluster cluster = local_cluster({{"ps", 10}, {"worker", 90}});
   std::vector<std::unique_ptr<Node>> nodes;
   for (const auto& [job, tasks] : cluster.jobs)
@@ -189,17 +189,21 @@ TEST(Node, AClusterOfAHundredFitsOnOneStage) {
       NodeSetup setup;
       setup.task = {job, index};
       setup.cluster = cluster;
+      if (job == "worker" && index == 89) setup.listen = {"localhost:0"};
       nodes.push_back(std::make_unique<Node>(stage, setup));
     }
   run(io, [&]() -> asio::awaitable<void> {
     for (auto& node : nodes) EXPECT_TRUE((co_await node->async_start(use_awaitable)).ok());
-    auto session = (co_await async_open_session(*nodes.back(), small_graph("/job:ps/task:3"), use_awaitable)).value();
+    EXPECT_EQ(threads().count("troupe-grpc"), 1u);
+    auto session = (co_await async_open_session(stage, nodes.back()->target(), small_graph("/job:ps/task:3"), use_awaitable)).value();
     EXPECT_TRUE((co_await init(session)).ok());
     EXPECT_TRUE((co_await Variable(session, "w").async_update(Tensor::scalar(4.0f), use_awaitable)).ok());
     auto other = (co_await async_open_session(*nodes[50], small_graph("/job:ps/task:3"), use_awaitable)).value();
     const auto y = co_await y_at(other, Tensor::scalar(3.0f));
     EXPECT_EQ(y.value().at(0).item<float>(), 10.0f);
-    EXPECT_EQ(threads(), before);
+    const auto now = threads();
+    EXPECT_EQ(now.count("troupe-grpc"), 1u);
+    EXPECT_EQ(now.count("troupe-compute") + now.count("troupe-io"), 0u);
     EXPECT_TRUE((co_await nodes[3]->async_stop(0ms, use_awaitable)).ok());  // ps 3
     const auto lost = co_await y_at(other, Tensor::scalar(3.0f));
     EXPECT_EQ(lost.status().code(), Code::kUnavailable) << lost.status();

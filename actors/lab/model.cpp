@@ -51,7 +51,9 @@ class Network {
       loss = mean(errors, {}, "loss");
       sub(1.0, div(mean(errors), mean(squared_difference(y, mean(y)))), "score");
     }
-    TRY(add_gradients(loss, handles_, model));
+    const auto grads = gradients({loss}, handles_);
+    TRY(b.status());
+    TRY(note_gradients(grads, model));
     TRY_ASSIGN(model.graph, b.graph());
     return std::move(model);
   }
@@ -93,11 +95,8 @@ Out embedding(Network& n, const ModelSpec& spec, const Data& data) {
 
 }  // namespace
 
-Status add_gradients(const Out& loss, const std::vector<Out>& placeholders, Model& model) {
-  if (!loss.valid()) return absl::OkStatus();  // the builder keeps the mistake
-  Builder& b = *loss.builder;
-  const auto grads = gradients({loss}, placeholders);
-  for (std::size_t i = 0; i < grads.size() && b.status().ok(); ++i) {
+Status note_gradients(const std::vector<Grad>& grads, Model& model) {
+  for (std::size_t i = 0; i < grads.size(); ++i) {
     if (grads[i].none()) return invalid("the loss does not depend on {}", model.parameters[i].name);
     model.parameters[i].sparse = grads[i].is_sparse();
     if (!grads[i].is_sparse()) {

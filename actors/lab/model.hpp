@@ -30,8 +30,8 @@ struct Model {
 StatusOr<Model> build_model(const ModelSpec& spec, const Data& data, std::uint64_t seed);
 /// The same of a graph that somebody has written: its variables become parameters.
 StatusOr<Model> own_model(const ModelSpec& spec, const Data& data, std::uint64_t seed);
-/// The gradients of the loss by the parameters, whose placeholders these are.
-Status add_gradients(const build::Out& loss, const std::vector<build::Out>& placeholders, Model& model);
+/// Notes the gradients of the loss by the parameters, in their order.
+Status note_gradients(const std::vector<build::Grad>& grads, Model& model);
 
 /// The parameters that live on one shard; they go round the shards in turn.
 std::vector<std::size_t> parameters_of_shard(const Model& model, int shard, int shards);

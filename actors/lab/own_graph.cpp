@@ -27,7 +27,16 @@ class Rewriter {
     for (int i = 0; i < graph_.node_size(); ++i) by_name_[graph_.node(i).name()] = i;
   }
 
+  /// Variables that turn out not to be trained keep their initial values, in a second attempt.
   StatusOr<Model> make() {
+    TRY_ASSIGN(Model model, attempt());
+    if (untrained_.empty()) return model;
+    return attempt();
+  }
+
+ private:
+  StatusOr<Model> attempt() {
+    model_ = Model();
     model_.inputs = "lab/x:0";
     model_.labels = "lab/y:0";
     model_.loss = with_output(spec_.loss);
@@ -49,12 +58,16 @@ class Rewriter {
       placeholders.push_back(out);
     }
     if (placeholders.empty()) return invalid("the loss of {} depends on no variable", spec_.file);
-    TRY(add_gradients(loss, placeholders, model_));
+    const auto grads = gradients({loss}, placeholders);
+    TRY(b.status());
+    for (std::size_t i = 0; i < grads.size(); ++i)
+      if (grads[i].none()) untrained_.insert(model_.parameters[i].name);
+    if (untrained_.empty() || second_) TRY(note_gradients(grads, model_));
+    second_ = true;
     TRY_ASSIGN(model_.graph, b.graph());
     return std::move(model_);
   }
 
- private:
   /// What these tensors are computed from, without devices; equal seeds give equal numbers.
   StatusOr<wire::GraphDef> part_for(std::vector<std::string> open, const std::string& what) {
     for (auto& name : open) name = node_of(name);
@@ -124,14 +137,20 @@ class Rewriter {
 
   Status give_parameters(wire::GraphDef& needed) {
     std::map<std::string, wire::DataType> types;
+    std::set<std::string> present;
+    std::vector<wire::NodeDef> more;  // nodes
     for (const auto& node : needed.node()) {
+      present.insert(node.name());
       if (!is_variable(node.op())) continue;
       types[node.name()] = node.attr().at("dtype").type();
-      TRY(add_parameter(node));
+      if (is_trained(node)) TRY(add_parameter(node));
     }
-    std::vector<wire::NodeDef> axes;
     for (auto& node : *needed.mutable_node()) {
       if (const auto own = types.find(node.name()); own != types.end()) {
+        if (!is_trained(node)) {
+          TRY(fix(node, present, more));
+          continue;
+        }
         const wire::AttrValue shape = node.attr().at("shape");
         node.set_op("Placeholder");
         node.clear_attr();
@@ -139,15 +158,38 @@ class Rewriter {
         (*node.mutable_attr())["dtype"].set_type(own->second);
         (*node.mutable_attr())["shape"] = shape;
       } else if (const auto used = node.input_size() > 0 ? types.find(node_of(node.input(0))) : types.end(); used != types.end()) {
-        TRY(read_parameter(node, used->second, axes));
+        TRY(read_parameter(node, used->second, more));
       }
     }
-    for (auto& axis : axes) *needed.add_node() = std::move(axis);
+    for (auto& node : more) *needed.add_node() = std::move(node);
+    return absl::OkStatus();
+  }
+
+  bool is_trained(const wire::NodeDef& variable) const {
+    return static_cast<DType>(variable.attr().at("dtype").type()) == DType::f32 && !untrained_.contains(variable.name());
+  }
+
+  /// Such a variable is its initial value, computed in every step.
+  Status fix(wire::NodeDef& variable, std::set<std::string>& present, std::vector<wire::NodeDef>& more) {
+    TRY_ASSIGN(const std::string value, initial_value_of(variable.name()));
+    TRY_ASSIGN(wire::GraphDef part, part_for({value}, "the initial value of " + variable.name()));
+    for (auto& node : *part.mutable_node()) {
+      if (is_variable(node.op()) || node.attr().contains("seed"))
+        return invalid("the variable {} of {} is not trained, and its initial value depends on {}, which is no constant", variable.name(), spec_.file,
+                       node.name());
+      if (present.insert(node.name()).second) more.push_back(std::move(node));
+    }
+    const auto type = variable.attr().at("dtype").type();
+    variable.set_op("Identity");
+    variable.clear_attr();
+    variable.clear_input();
+    variable.add_input(value);
+    (*variable.mutable_attr())["T"].set_type(type);
     return absl::OkStatus();
   }
 
   /// A node that reads a variable's handle reads the placeholder.
-  Status read_parameter(wire::NodeDef& node, wire::DataType type, std::vector<wire::NodeDef>& axes) const {
+  Status read_parameter(wire::NodeDef& node, wire::DataType type, std::vector<wire::NodeDef>& more) const {
     const bool by_reference = graph_.node(by_name_.at(node_of(node.input(0)))).op() != "VarHandleOp";
     if (node.op() == "ReadVariableOp") {
       node.set_op("Identity");
@@ -170,7 +212,7 @@ class Rewriter {
       inputs.insert(inputs.begin() + 2, axis.name());
       node.clear_input();
       for (auto& input : inputs) node.add_input(std::move(input));
-      axes.push_back(std::move(axis));
+      more.push_back(std::move(axis));
     } else if (!by_reference || node.op().starts_with("Assign") || node.op().starts_with("Scatter")) {
       return invalid("the loss or the score of {} needs {}, a {} of a variable; only reads of variables may be part of a model", spec_.file,
                      node.name(), node.op());
@@ -179,8 +221,6 @@ class Rewriter {
   }
 
   Status add_parameter(const wire::NodeDef& node) {
-    if (static_cast<DType>(node.attr().at("dtype").type()) != DType::f32)
-      return invalid("the variable {} of {} is no float; only floats are trained", node.name(), spec_.file);
     Shape shape;
     for (const auto& dim : node.attr().at("shape").shape().dim()) {
       if (dim.size() < 0) return invalid("the shape of the variable {} of {} is not known", node.name(), spec_.file);
@@ -190,10 +230,11 @@ class Rewriter {
     TRY_ASSIGN(const wire::GraphDef part, part_for({value}, "the initial value of " + node.name()));
     for (const auto& other : part.node())
       if (is_variable(other.op())) return invalid("the initial value of {} depends on the variable {}", node.name(), other.name());
-    const Initial initial = [part, value = with_output(value), prefix = node.name() + "/given"](Builder& b) -> Out {
+    const Initial initial = [part, shape, value = with_output(value), prefix = node.name() + "/given"](Builder& b) -> Out {
       b.fail(b.add_graph(part, prefix));
       auto out = b.find_output(prefix + "/" + value);
       b.fail(out.status());
+      if (out.ok()) b.refine(*out, PartialShape(shape));
       return out.value_or(Out{});
     };
     model_.parameters.push_back({node.name(), shape, initial});
@@ -216,6 +257,8 @@ class Rewriter {
   std::int64_t seed_;
   std::map<std::string, int> by_name_;
   Model model_;
+  std::set<std::string> untrained_;
+  bool second_ = false;
 };
 
 }  // namespace

@@ -181,6 +181,33 @@ def test_rows_of_a_graph_of_ones_own(tmp_path):
     assert found["w3_sync_seed1"]["curve"][-1][3] < 0.8 * found["w3_sync_seed1"]["curve"][0][3]
 
 
+LAYERS = """
+import sys
+import tensorflow.compat.v1 as tf
+tf.disable_eager_execution()
+x, y = tf.placeholder(tf.float32, [None, 28, 28, 1], "x"), tf.placeholder(tf.int64, [None], "y")
+h = tf.layers.max_pooling2d(tf.layers.conv2d(x, 8, 5, padding="same", activation=tf.nn.relu), 2, 2)
+h = tf.layers.dropout(tf.layers.flatten(tf.layers.batch_normalization(h, training=True)), 0.2, training=True)
+logits = tf.layers.dense(h, 10)
+loss = tf.losses.sparse_softmax_cross_entropy(y, logits)
+tf.identity(loss + 1e-4 * tf.add_n([tf.nn.l2_loss(v) for v in tf.trainable_variables()]), name="loss")
+tf.identity(tf.reduce_mean(tf.cast(tf.equal(tf.argmax(logits, 1), y), tf.float32)), name="score")
+tf.train.write_graph(tf.get_default_graph(), ".", sys.argv[1], as_text=False)
+"""
+
+
+def test_layers_of_a_graph_of_ones_own(tmp_path):
+    """With variables that are not trained (moving averages), and with random numbers in every step: the same ones each time."""
+    write_graph(LAYERS, tmp_path / "layers.pb")
+    file = spec(tmp_path, model="{kind: graph, file: layers.pb}", optimizer="{kind: momentum, rate: 0.05}", length="{updates: 25}", modes="[sync]")
+    for name in "ab":
+        lab("run", file, "--out", tmp_path / name)
+    found = records(tmp_path / "a")
+    assert found == records(tmp_path / "b")
+    curve = found["w3_sync_seed1"]["curve"]
+    assert curve[-1][3] < 0.7 * curve[0][3] and curve[-1][4] > 0.5
+
+
 @pytest.mark.parametrize("model, says", [
     ("{kind: graph}", "add file: a GraphDef"),
     ("{kind: graph, file: none.pb}", "none.pb does not exist"),

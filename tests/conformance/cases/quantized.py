@@ -103,3 +103,15 @@ for i in range(4):
 for i in range(2):
     refuse("QuantizeDownAndShrinkRange", [wide(3), *(f([-1.0]) if i == k else f(-1.0) for k in range(2))], out_type=number_of("quint8"))
     refuse("RequantizationRange", [wide(3), *(f([]) if i == k else f(-1.0) for k in range(2))])
+
+op = "QuantizedInstanceNorm"
+for shape in ((1, 2, 2, 2), (2, 5, 4, 3), (3, 16, 16, 8)):
+    x = values("quint8", *shape, low=0, high=255)
+    for a, b in ((-1.0, 1.0), (0.0, 3.0), (-5.0, -2.0)):
+        case(op, [x, f(a), f(b)], close=16)
+        case(op, [x, f(a), f(b)], output_range_given=True, given_y_min=-2.0, given_y_max=2.0)
+    case(op, [x, f(-1.0), f(1.0)], variance_epsilon=0.1, min_separation=5.0, close=16)
+for a, b in ((f(0.0), f(0.0)), (f(2.0), f(1.0)), (f([0.0]), f(1.0)), (f(0.0), f([1.0]))):
+    refuse(op, [x, a, b])
+refuse(op, [x, f(0.0), f(1.0)], output_range_given=True, given_y_min=2.0, given_y_max=-2.0)
+exempt(op, "empty", why="TensorFlow looks for the least of no values")

@@ -78,6 +78,11 @@ StatusOr<Dimensions> dimensions(const std::string& text, int rank) {
     for (std::int64_t n : *list)
       if (n < 0 || n >= rank)
         return invalid("Each dimension number must be in region [0, rank). Given rank {} and dimension number value {}", rank, n);
+  // A dimension that is named twice would let places lie outside of the tensor.
+  for (Numbers list : {d.lhs, d.rhs, d.output}) {
+    std::sort(list.begin(), list.end());
+    if (std::adjacent_find(list.begin(), list.end()) != list.end()) return invalid("Each dimension number must be given once.");
+  }
   return d;
 }
 

@@ -192,3 +192,19 @@ def test_the_rest_of_a_closed_priority_queue_and_numbers_in_vectors(either, tf1)
         with pytest.raises(tf1.errors.OutOfRangeError, match=r"requested 3, current size 0"):
             session.run(queue.dequeue_up_to(n), {n: 4})
         assert session.run(queue.size()) == 0
+
+
+def test_a_convolution_whose_dimensions_are_named_twice_is_refused(troupe, tf1):
+    """TensorFlow computes something; here no place may lie outside of the tensor."""
+    import tensorflow as tf
+    from tensorflow.core.util.quantization import uniform_quant_ops_attr_pb2
+
+    numbers = uniform_quant_ops_attr_pb2.UniformQuantizedConvolutionDimensionNumbersAttr(
+        input_spatial_dimensions=[0, 0], kernel_input_feature_dimension=1, kernel_spatial_dimensions=[2, 3], output_feature_dimension=1, output_spatial_dimensions=[2, 3])
+    y = tf.raw_ops.UniformQuantizedConvolutionHybrid(
+        lhs=tf1.ones([2, 2, 2, 2]), rhs=tf.bitcast(tf1.ones([1, 2, 1, 1], tf.int8), tf.qint8), rhs_scales=1.0, rhs_zero_points=0, Tout=tf.float32, padding="VALID",
+        rhs_quantization_min_val=-128, rhs_quantization_max_val=127, dimension_numbers=numbers.SerializeToString())
+    with tf1.Session(troupe.target("worker/0")) as session:
+        with pytest.raises(tf1.errors.InvalidArgumentError, match="dimension"):
+            session.run(y)
+        assert session.run(tf1.constant(1)) == 1

@@ -1,7 +1,8 @@
 // Batch normalisation in one op, and its gradient.
 #include <troupe/ops/kernel.hpp>
-#include <troupe/ops/nn/wide.hpp>
+#include <troupe/ops/parallel.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -9,6 +10,9 @@
 namespace troupe {
 
 namespace {
+
+// Sums over a batch are taken in this many places at once.
+constexpr std::int64_t most_parts = 8;
 
 /// How channels lie in an input: [outer][channels][inner].
 struct Layout {
@@ -20,11 +24,43 @@ struct Layout {
     return Layout{shape.elements(0, at), shape[at], shape.elements(at + 1, shape.rank())};
   }
   std::int64_t count() const { return outer * inner; }
-  /// Calls f(offset) for every value of a channel.
+  /// Calls f(offset, channel) for all values of images [first, last).
   template <class F>
-  void each(std::int64_t channel, F&& f) const {
-    for (std::int64_t o = 0; o < outer; ++o)
-      for (std::int64_t i = 0; i < inner; ++i) f((o * channels + channel) * inner + i);
+  void each(std::int64_t first, std::int64_t last, F&& f) const {
+    std::int64_t at = first * channels * inner;
+    for (std::int64_t o = first; o < last; ++o) {
+      if (inner == 1) {
+        for (std::int64_t c = 0; c < channels; ++c) f(at + c, c);
+        at += channels;
+        continue;
+      }
+      for (std::int64_t c = 0; c < channels; ++c)
+        for (std::int64_t i = 0; i < inner; ++i) f(at++, c);
+    }
+  }
+  /// The same for all, at once where it is worth it.
+  template <class F>
+  void each_in_parallel(F&& f) const {
+    in_parallel(outer, 2.0 * static_cast<double>(channels * inner), [&](std::int64_t first, std::int64_t last) { each(first, last, f); });
+  }
+  /// K sums of each channel, one after another: term(k, offset, channel) is what a value adds to the k-th.
+  template <int K, class F>
+  std::vector<double> sums(F&& term) const {
+    // As many parts whatever the number of threads, added in order: the result does not depend on who computed what.
+    const std::int64_t parts = std::clamp<std::int64_t>(outer, 1, most_parts);
+    const auto size = static_cast<std::size_t>(K * channels);
+    std::vector<double> all(size * static_cast<std::size_t>(parts), 0.0);
+    in_parallel(parts, 2.0 * static_cast<double>(channels * count() / parts), [&](std::int64_t from, std::int64_t to) {
+      for (std::int64_t p = from; p < to; ++p) {
+        double* own = all.data() + static_cast<std::size_t>(p) * size;
+        each(outer * p / parts, outer * (p + 1) / parts, [&](std::int64_t i, std::int64_t c) {
+          for (int k = 0; k < K; ++k) own[k * channels + c] += term(k, i, c);
+        });
+      }
+    });
+    for (std::size_t i = size; i < all.size(); ++i) all[i % size] += all[i];
+    all.resize(size);
+    return all;
   }
 };
 
@@ -46,7 +82,7 @@ struct Options {
 template <class T>
 Status normalise(Call& call, const In<T>& x, const In<float>& scale, const In<float>& offset, const In<float>& mean, const In<float>& variance,
                  const Options& o) {
-  TRY_ASSIGN(auto at, Layout::of(x.shape(), o.format));
+  TRY_ASSIGN(const Layout at, Layout::of(x.shape(), o.format));
   TRY(check_vector("scale", scale.shape()));
   TRY(check_vector("offset", offset.shape()));
   TRY(check_vector("estimated_mean", mean.shape()));
@@ -64,24 +100,34 @@ Status normalise(Call& call, const In<T>& x, const In<float>& scale, const In<fl
   float *saved_mean = call.alloc<float>(3, vector), *saved_variance = call.alloc<float>(4, vector);
   if (call.outputs() > 5) call.set_scalar<float>(5, 0.0f);
   const double n = static_cast<double>(at.count()), unbiased = n > 1 ? n / (n - 1) : 1;
+  std::vector<double> means, variances;
+  if (o.training) {
+    means = at.sums<1>([from = x.data()](int, std::int64_t i, std::int64_t) { return static_cast<double>(from[i]); });
+    for (double& m : means) m /= n;
+    variances = at.sums<1>([from = x.data(), m = means.data()](int, std::int64_t i, std::int64_t c) {
+      const double d = static_cast<double>(from[i]) - m[c];
+      return d * d;
+    });
+    for (double& v : variances) v /= n;
+  } else {
+    means.assign(mean.data(), mean.data() + at.channels);
+    variances.assign(variance.data(), variance.data() + at.channels);
+  }
+  std::vector<float> factors(means.size());
   for (std::int64_t c = 0; c < at.channels; ++c) {
-    double m = o.training ? 0 : mean[c], v = o.training ? 0 : variance[c];
-    if (o.training) {
-      at.each(c, [&](std::int64_t i) { m += static_cast<double>(x[i]); });
-      m /= n;
-      at.each(c, [&](std::int64_t i) { v += (static_cast<double>(x[i]) - m) * (static_cast<double>(x[i]) - m); });
-      v /= n;
-    }
-    saved_mean[c] = static_cast<float>(m);
-    saved_variance[c] = static_cast<float>(v);
+    const auto k = static_cast<std::size_t>(c);
+    saved_mean[c] = static_cast<float>(means[k]);
+    saved_variance[c] = static_cast<float>(variances[k]);
     // An empty batch has no statistics.
     const float nan = std::numeric_limits<float>::quiet_NaN(), new_mean = n == 0 ? nan : saved_mean[c];
-    const float new_variance = n == 0 ? nan : static_cast<float>(v * unbiased);
+    const float new_variance = n == 0 ? nan : static_cast<float>(variances[k] * unbiased);
     out_mean[c] = !o.training ? mean[c] : o.factor == 1 ? new_mean : (1 - o.factor) * mean[c] + o.factor * new_mean;
     out_variance[c] = !o.training ? variance[c] : o.factor == 1 ? new_variance : (1 - o.factor) * variance[c] + o.factor * new_variance;
-    const float factor = scale[c] / std::sqrt(saved_variance[c] + o.epsilon);
-    at.each(c, [&](std::int64_t i) { y[i] = static_cast<T>((static_cast<float>(x[i]) - saved_mean[c]) * factor + offset[c]); });
+    factors[k] = scale[c] / std::sqrt(saved_variance[c] + o.epsilon);
   }
+  at.each_in_parallel([&, from = x.data(), factor = factors.data(), shift = offset.data()](std::int64_t i, std::int64_t c) {
+    y[i] = static_cast<T>((static_cast<float>(from[i]) - saved_mean[c]) * factor[c] + shift[c]);
+  });
   return absl::OkStatus();
 }
 
@@ -89,7 +135,7 @@ template <class T>
 Status gradient(Call& call, const In<T>& dy, const In<T>& x, const In<float>& scale, const In<float>& mean, const In<float>& variance,
                 const Options& o) {
   TRY(Layout::of(dy.shape(), o.format).status());
-  TRY_ASSIGN(auto at, Layout::of(x.shape(), o.format));
+  TRY_ASSIGN(const Layout at, Layout::of(x.shape(), o.format));
   TRY(check_vector("scale", scale.shape()));
   TRY(check_vector("saved mean", mean.shape()));
   TRY(check_vector("saved variance", variance.shape()));
@@ -103,20 +149,24 @@ Status gradient(Call& call, const In<T>& dy, const In<T>& x, const In<float>& sc
   call.alloc<float>(3, Shape{0});
   call.alloc<float>(4, Shape{0});
   const double n = static_cast<double>(at.count());
+  const std::vector<double> sums = at.sums<2>([g = dy.data(), from = x.data(), m = mean.data()](int k, std::int64_t i, std::int64_t c) {
+    return k == 0 ? static_cast<double>(g[i]) : static_cast<double>(g[i]) * (static_cast<double>(from[i]) - m[c]);
+  });
+  struct Slopes {
+    double factor, average, slope;
+  };
+  std::vector<Slopes> slopes;
   for (std::int64_t c = 0; c < at.channels; ++c) {
-    double sum = 0, products = 0;
-    at.each(c, [&](std::int64_t i) {
-      sum += static_cast<double>(dy[i]);
-      products += static_cast<double>(dy[i]) * (static_cast<double>(x[i]) - mean[c]);
-    });
+    const double sum = sums[static_cast<std::size_t>(c)], products = sums[static_cast<std::size_t>(at.channels + c)];
     const double square = static_cast<double>(variance[c]) + o.epsilon, inverse = 1 / std::sqrt(square);
     d_offset[c] = static_cast<float>(sum);
     d_scale[c] = static_cast<float>(products * inverse);
-    const double factor = scale[c] * inverse, average = o.training ? sum / n : 0, slope = o.training ? products / n / square : 0;
-    at.each(c, [&](std::int64_t i) {
-      dx[i] = static_cast<T>(static_cast<float>((static_cast<double>(dy[i]) - average - (static_cast<double>(x[i]) - mean[c]) * slope) * factor));
-    });
+    slopes.push_back({scale[c] * inverse, o.training ? sum / n : 0, o.training ? products / n / square : 0});
   }
+  at.each_in_parallel([&, g = dy.data(), from = x.data(), m = mean.data(), of = slopes.data()](std::int64_t i, std::int64_t c) {
+    const Slopes& s = of[c];
+    dx[i] = static_cast<T>(static_cast<float>((static_cast<double>(g[i]) - s.average - (static_cast<double>(from[i]) - m[c]) * s.slope) * s.factor));
+  });
   return absl::OkStatus();
 }
 

@@ -1,10 +1,27 @@
 // Largest values of windows.
 #include <troupe/ops/kernel.hpp>
 #include <troupe/ops/nn/pool.hpp>
+#include <troupe/ops/parallel.hpp>
 
 namespace troupe {
 
 namespace {
+
+/// Puts into `largest` what is not smaller; of values that cannot be compared, the later one.
+template <class T>
+void keep_largest(const T* values, std::int64_t window, T* largest, std::int64_t n) {
+  if constexpr (std::is_floating_point_v<T>)
+    if (window == 1) {
+      ArrayMap<T> kept(largest, n);
+      kept = ConstArrayMap<T>(values, n).max(kept);
+      return;
+    }
+  for (std::int64_t c = 0; c < n; ++c)
+    for (std::int64_t k = 0; k < window; ++k) {
+      const T value = values[c * window + k];
+      if (!(value < largest[c])) largest[c] = value;
+    }
+}
 
 template <class T>
 Status max_pool(Call& call, const In<T>& input, const PoolOptions& options) {
@@ -12,20 +29,15 @@ Status max_pool(Call& call, const In<T>& input, const PoolOptions& options) {
   const Shape shape = pooled_shape(p);
   T* out = call.alloc<T>(0, shape);
   if (shape.elements() == 0) return absl::OkStatus();
-  const std::int64_t depth = p.depth / p.depth_window;
-  std::fill_n(out, shape.elements(), Eigen::NumTraits<T>::lowest());
-  for (std::int64_t b = 0; b < p.batch; ++b) {
-    const T* image = input.data() + b * p.inputs() * p.depth;
-    for (std::int64_t at = 0; at < p.positions(); ++at, out += depth)
-      for_each_pixel(p, at, [&](std::int64_t pixel) {
-        const T* values = image + pixel * p.depth;
-        for (std::int64_t c = 0; c < depth; ++c)
-          for (std::int64_t k = 0; k < p.depth_window; ++k) {
-            const T value = values[c * p.depth_window + k];
-            if (!(value < out[c])) out[c] = value;
-          }
-      });
-  }
+  const std::int64_t depth = p.depth / p.depth_window, taps = p.window[1].filter * p.window[2].filter;
+  in_parallel(p.batch * p.positions(), 0.5 * static_cast<double>(p.depth * taps), [&](std::int64_t first, std::int64_t last) {
+    for (std::int64_t i = first; i < last; ++i) {
+      const T* image = input.data() + i / p.positions() * p.inputs() * p.depth;
+      T* to = out + i * depth;
+      std::fill_n(to, depth, Eigen::NumTraits<T>::lowest());
+      for_each_pixel(p, i % p.positions(), [&](std::int64_t pixel) { keep_largest(image + pixel * p.depth, p.depth_window, to, depth); });
+    }
+  });
   return absl::OkStatus();
 }
 

@@ -1,7 +1,7 @@
 // Gradients of max pooling, and gradients of those.
 #include <troupe/ops/kernel.hpp>
 #include <troupe/ops/nn/pool.hpp>
-#include <troupe/ops/nn/wide.hpp>
+#include <troupe/ops/parallel.hpp>
 
 namespace troupe {
 
@@ -21,17 +21,21 @@ Status max_pool_gradient(Call& call, const In<T>& input, const In<T>& output, co
   if (gradient.shape() != expected) return invalid("Expected grad shape to be {}, but got {}", expected, gradient.shape());
   T* out = call.alloc<T>(0, input.shape());
   std::fill_n(out, input.size(), T(0));
-  std::vector<std::int64_t> largest;
-  const T* from = gradient.data();
-  for (std::int64_t b = 0; b < p.batch && p.depth > 0; ++b) {
-    const std::int64_t image = b * p.inputs() * p.depth;
-    for (std::int64_t at = 0; at < p.positions(); ++at, from += p.depth) {
-      find_largest(p, input.data() + image, at, largest);
-      for (std::int64_t c = 0; c < p.depth; ++c)
-        if (const std::int64_t place = largest[static_cast<std::size_t>(c)]; place >= 0)
-          out[image + place] = static_cast<T>(out[image + place] + from[c]);
+  if (p.depth == 0) return absl::OkStatus();
+  // Neighbouring windows add to the same pixels: an image stays on one thread.
+  const std::int64_t taps = p.window[1].filter * p.window[2].filter;
+  in_parallel(p.batch, static_cast<double>(p.positions() * taps * p.depth), [&](std::int64_t first, std::int64_t last) {
+    std::vector<std::int64_t> largest;
+    const T* from = gradient.data() + first * p.positions() * p.depth;
+    for (std::int64_t b = first; b < last; ++b) {
+      T* image = out + b * p.inputs() * p.depth;
+      for (std::int64_t at = 0; at < p.positions(); ++at, from += p.depth) {
+        find_largest(p, input.data() + b * p.inputs() * p.depth, at, largest);
+        for (std::int64_t c = 0; c < p.depth; ++c)
+          if (const std::int64_t place = largest[static_cast<std::size_t>(c)]; place >= 0) image[place] = static_cast<T>(image[place] + from[c]);
+      }
     }
-  }
+  });
   return absl::OkStatus();
 }
 

@@ -7,20 +7,21 @@ namespace troupe {
 
 namespace {
 
-/// Puts into `largest` what is not smaller; of values that cannot be compared, the later one.
+/// Puts into `largest` what is larger; values that are no numbers are passed over.
 template <class T>
 void keep_largest(const T* values, std::int64_t window, T* largest, std::int64_t n) {
   if constexpr (std::is_floating_point_v<T>)
     if (window == 1) {
       ArrayMap<T> kept(largest, n);
-      kept = ConstArrayMap<T>(values, n).max(kept);
+      kept = kept.max(ConstArrayMap<T>(values, n));
       return;
     }
-  for (std::int64_t c = 0; c < n; ++c)
-    for (std::int64_t k = 0; k < window; ++k) {
-      const T value = values[c * window + k];
-      if (!(value < largest[c])) largest[c] = value;
-    }
+  for (std::int64_t c = 0; c < n; ++c) {
+    // Channels that are pooled together are compared with the first of them.
+    if (window > 1) largest[c] = values[c * window];
+    for (std::int64_t k = 0; k < window; ++k)
+      if (largest[c] < values[c * window + k]) largest[c] = values[c * window + k];
+  }
 }
 
 template <class T>

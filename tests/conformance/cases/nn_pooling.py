@@ -49,6 +49,10 @@ for dtype in for_dtypes("MaxPoolGradGrad"):
     case("MaxPoolGradGrad", [x[:0], y[:0], x[:0]], ksize=[1, 2, 2, 1], strides=[1, 1, 1, 1], padding="VALID")
     case("MaxPoolGradGradV2", [x, y, values(dtype, 2, 4, 5, 3), tensor([1, 2, 2, 1]), tensor([1, 1, 1, 1])], padding="VALID")
 
+for dtype in ("float", "double", "half", "bfloat16"):
+    for depth in (3, 11):
+        case("MaxPool", [values(dtype, 2, 6, 5, depth, kind="special")], padding="SAME", **KIND)
+    case("MaxPool", [values(dtype, 2, 3, 3, 6, kind="special")], ksize=[1, 1, 1, 3], strides=[1, 1, 1, 3], padding="VALID")
 X, Y, PLAIN = f32(1, 4, 4, 2), f32(1, 3, 3, 2), dict(ksize=[1, 2, 2, 1], strides=[1, 1, 1, 1], padding="VALID")
 refuse("MaxPool", [f32(4, 4, 2)], **PLAIN)
 for ksize in ([2, 2, 2, 1], [1, 1, 1, 2], [1, 2, 1, 2], [1, 6, 6, 1], [1, 0, 2, 1]):

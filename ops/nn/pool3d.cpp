@@ -2,6 +2,8 @@
 #include <troupe/ops/kernel.hpp>
 #include <troupe/ops/nn/pool.hpp>
 
+#include <limits>
+
 namespace troupe {
 
 namespace {
@@ -47,11 +49,12 @@ Status pool_volume(Call& call, const In<T>& input, const PoolOptions& options, b
   const Shape shape = output_shape(p);
   T* out = call.alloc<T>(0, shape);
   std::vector<float> values(static_cast<std::size_t>(p.depth));
+  const std::int64_t taps = p.window[0].filter * p.window[1].filter * p.window[2].filter;
   for (std::int64_t b = 0; b < p.batch && p.depth > 0; ++b) {
     const T* image = input.data() + b * p.inputs() * p.depth;
     for (std::int64_t at = 0; at < p.positions(); ++at, out += p.depth) {
       std::int64_t count = 0;
-      std::fill(values.begin(), values.end(), average ? 0.0f : static_cast<float>(Eigen::NumTraits<T>::lowest()));
+      std::fill(values.begin(), values.end(), average ? 0.0f : -std::numeric_limits<float>::infinity());
       for_each_pixel(p, at, [&](std::int64_t pixel) {
         ++count;
         for (std::size_t c = 0; c < values.size(); ++c) {
@@ -59,6 +62,9 @@ Status pool_volume(Call& call, const In<T>& input, const PoolOptions& options, b
           values[c] = average ? values[c] + v : values[c] < v ? v : values[c];
         }
       });
+      // What pads is the lowest number, which is more than minus infinity.
+      if (!average && count < taps)
+        for (float& v : values) v = std::max(v, static_cast<float>(Eigen::NumTraits<T>::lowest()));
       for (std::size_t c = 0; c < values.size(); ++c) out[c] = static_cast<T>(average ? values[c] / static_cast<float>(count) : values[c]);
     }
   }

@@ -118,3 +118,9 @@ for op, g in (("MaxPool3DGrad", Y3), ("MaxPool3DGradGrad", X3)):
     refuse(op, [X3, Y3, g], ksize=[1, 2, 2, 2, 2], strides=[1] * 5, padding="VALID")
 for sizes, g in [([3, 4, 4, 2], Y3), ([1, 3, 4, 4, 2], Y), ([1, -3, 4, 4, 2], Y3), ([1, 3, 4, 4, 3], Y3)]:
     refuse("AvgPool3DGrad", [tensor(sizes, "int32"), g], **PLAIN3)
+
+for dtype in ("float", "double", "half"):
+    x = values(dtype, 2, 6, 5, 3, kind="special")
+    case("MaxPoolGrad", [x, values(dtype, 2, 3, 5, 3), values(dtype, 2, 3, 5, 3)], padding="SAME", sums=16, **KIND)
+    case("MaxPoolWithArgmax", [x], padding="SAME", **KIND)
+case("MaxPool3D", [f32(2, 3, 6, 5, 2, kind="special")], padding="SAME", **KIND3)

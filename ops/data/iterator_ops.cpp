@@ -41,11 +41,13 @@ Status open_one_shot(OneShot& shot, Call& call, Step& step, const ElementFacts& 
   return shot.exit.open<DataIterator>(call, step, make, [](DataIterator&) { return absl::OkStatus(); });
 }
 
-/// A resource that no store has: it lives as long as handles to it.
-Tensor anonymous(Step& step, const ElementFacts& facts) {
-  const std::string name = fmt::format("AnonymousIterator{}", step.resources->next_number());
-  ResourceHandle handle = step.resources->handle_to<DataIterator>(step.device, step.resources->default_container(), name);
-  handle.resource = std::make_shared<DataIterator>(facts);
+/// Older ones are found by name, also through a string, until somebody deletes them; those that no store has live as long as handles to them.
+Tensor anonymous(Step& step, const ElementFacts& facts, bool stored) {
+  const std::string name = fmt::format("AnonymousIterator{}", step.resources->next_number()), container = step.resources->default_container();
+  ResourceHandle handle = step.resources->handle_to<DataIterator>(step.device, container, name);
+  auto iterator = std::make_shared<DataIterator>(facts);
+  if (stored) step.resources->put(container, name, resource_type<DataIterator>::name, std::move(iterator));
+  else handle.resource = std::move(iterator);
   return Tensor::scalar<ResourceHandle>(std::move(handle));
 }
 
@@ -76,9 +78,10 @@ void add_iterators(Registry& ops) {
     };
     return exit->open<DataIterator>(call, step, make, check);
   });
-  ops.add({"AnonymousIterator", "AnonymousIteratorV3"}, [](Call& call, Step& step, Elements elements) { call.set(0, anonymous(step, elements)); });
+  ops.add("AnonymousIterator", [](Call& call, Step& step, Elements elements) { call.set(0, anonymous(step, elements, true)); });
+  ops.add("AnonymousIteratorV3", [](Call& call, Step& step, Elements elements) { call.set(0, anonymous(step, elements, false)); });
   ops.add("AnonymousIteratorV2", [](Call& call, Step& step, Elements elements) {
-    call.set(0, anonymous(step, elements));
+    call.set(0, anonymous(step, elements, false));
     call.set(1, Tensor(DType::variant, Shape{}));
   });
   ops.add("DeleteIterator", [](Call&, Handle handle, Any, Step& step) -> Status {

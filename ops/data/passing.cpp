@@ -71,8 +71,6 @@ void add_passing_datasets(Registry& ops) {
         "LMDB support is removed from TensorFlow. This API will be deleted in the next TensorFlow release. If you need LMDB support, please file a "
         "GitHub issue.");
   });
-  ops.add("GeneratorDataset",
-          [](Call&, Step&) { return unimplemented("Datasets of generators run Python code, which only the client's own process can"); });
 }
 
 }  // namespace troupe

@@ -157,7 +157,7 @@ void add_counted_datasets(Registry& ops) {
   });
   ops.add("SkipDataset", [](Call& call, DatasetIn input, Number<std::int64_t> count) {
     Dataset dataset = over(input, "Skip");
-    if (*count < 0) dataset.cardinality = 0;
+    if (*count < 0) dataset.cardinality = std::min<std::int64_t>(0, input->cardinality);
     else if (input->cardinality >= 0) dataset.cardinality = std::max<std::int64_t>(0, input->cardinality - *count);
     dataset.open = [input = input.dataset, n = *count]() -> SourcePtr {
       if (n < 0) return std::make_unique<Nothing>();

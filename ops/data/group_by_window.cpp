@@ -128,7 +128,7 @@ void add_grouped_datasets(Registry& ops) {
             TRY_ASSIGN(grouping->size, capture(step, *size, size_more));
             Dataset dataset = over(input, "GroupByWindow");
             dataset.element = elements;
-            dataset.cardinality = unknown_count;
+            if (dataset.cardinality != infinite) dataset.cardinality = unknown_count;
             dataset.functions = {grouping->key.function, grouping->reduce.function, grouping->size.function};
             dataset.open = [input = input.dataset, grouping] { return std::make_unique<Grouped>(input, grouping); };
             return give(call, std::move(dataset));

@@ -161,18 +161,24 @@ Status check_parallel(std::int64_t calls) {
 
 void add_mapped_datasets(Registry& ops) {
   using Function = Attr<"f", wire::NameAttrList>;
-  ops.add({"MapDataset", "ExperimentalMapDataset"}, [](Call& call, Step& step, DatasetIn input, List more, Function f, Elements elements) {
-    return give_mapped<Mapped>(call, input, "Map", elements, input->cardinality, capture(step, *f, more));
-  });
+  // A function may end its dataset: then nobody knows how many elements it gives.
+  using Preserves = Attr<"preserve_cardinality", bool>;
+  constexpr auto count = [](const Dataset& input, bool preserves) { return preserves ? input.cardinality : unknown_count; };
+  ops.add({"MapDataset", "ExperimentalMapDataset"},
+          [count](Call& call, Step& step, DatasetIn input, List more, Function f, Preserves preserves, Elements elements) {
+            return give_mapped<Mapped>(call, input, "Map", elements, count(*input.dataset, *preserves), capture(step, *f, more));
+          });
   ops.add("ParallelMapDataset",
-          [](Call& call, Step& step, DatasetIn input, List more, Number<std::int32_t> parallel, Function f, Elements elements) -> Status {
+          [count](Call& call, Step& step, DatasetIn input, List more, Number<std::int32_t> parallel, Function f, Preserves preserves,
+                  Elements elements) -> Status {
             TRY(check_parallel(*parallel));
-            return give_mapped<Mapped>(call, input, "ParallelMap", elements, input->cardinality, capture(step, *f, more));
+            return give_mapped<Mapped>(call, input, "ParallelMap", elements, count(*input.dataset, *preserves), capture(step, *f, more));
           });
   ops.add("ParallelMapDatasetV2",
-          [](Call& call, Step& step, DatasetIn input, List more, Number<std::int64_t> parallel, Function f, Elements elements) -> Status {
+          [count](Call& call, Step& step, DatasetIn input, List more, Number<std::int64_t> parallel, Function f, Preserves preserves,
+                  Elements elements) -> Status {
             TRY(check_parallel(*parallel));
-            return give_mapped<Mapped>(call, input, "ParallelMap", elements, input->cardinality, capture(step, *f, more));
+            return give_mapped<Mapped>(call, input, "ParallelMap", elements, count(*input.dataset, *preserves), capture(step, *f, more));
           });
   ops.add("FilterDataset", [](Call& call, Step& step, DatasetIn input, List more, Attr<"predicate", wire::NameAttrList> f, Elements elements) {
     return give_mapped<Filtered>(call, input, "Filter", elements, input->cardinality == 0 ? 0 : unknown_count, capture(step, *f, more));
@@ -186,27 +192,27 @@ void add_mapped_datasets(Registry& ops) {
           });
   ops.add({"TakeWhileDataset", "ExperimentalTakeWhileDataset"},
           [](Call& call, Step& step, DatasetIn input, List more, Attr<"predicate", wire::NameAttrList> f, Elements elements) {
-            return give_mapped<TakenWhile>(call, input, "TakeWhile", elements, input->cardinality == 0 ? 0 : unknown_count, capture(step, *f, more));
+            return give_mapped<TakenWhile>(call, input, "TakeWhile", elements, unknown_count, capture(step, *f, more));
           });
   ops.add({"ScanDataset", "ExperimentalScanDataset"},
-          [](Call& call, Step& step, DatasetIn input, List state, List more, Function f, Elements elements) {
-            return give_mapped<Scanned>(call, input, "Scan", elements, input->cardinality, capture(step, *f, more), tensors_in(state));
+          [count](Call& call, Step& step, DatasetIn input, List state, List more, Function f, Preserves preserves, Elements elements) {
+            return give_mapped<Scanned>(call, input, "Scan", elements, count(*input.dataset, *preserves), capture(step, *f, more), tensors_in(state));
           });
   ops.add({"IgnoreErrorsDataset", "ExperimentalIgnoreErrorsDataset"}, [](Call& call, DatasetIn input) {
     Dataset dataset = over(input, "IgnoreErrors");
-    if (dataset.cardinality != infinite) dataset.cardinality = unknown_count;
+    dataset.cardinality = unknown_count;
     dataset.open = [input = input.dataset] { return std::make_unique<Untroubled>(input->open()); };
     return give(call, std::move(dataset));
   });
   ops.add({"MapAndBatchDataset", "ExperimentalMapAndBatchDataset"},
-          [](Call& call, Step& step, DatasetIn input, List more, Number<std::int64_t> size, Number<std::int64_t> parallel,
-             Number<bool> drop_remainder, Function f, Elements elements) -> Status {
+          [count](Call& call, Step& step, DatasetIn input, List more, Number<std::int64_t> size, Number<std::int64_t> parallel,
+                  Number<bool> drop_remainder, Function f, Preserves preserves, Elements elements) -> Status {
             if (*size <= 0) return invalid("batch_size must be greater than zero.");
             TRY(check_parallel(*parallel));
             TRY_ASSIGN(Captured function, capture(step, *f, more));
             Dataset dataset = over(input, "MapAndBatch");
             dataset.element = elements;
-            dataset.cardinality = batch_count(input->cardinality, *size, *drop_remainder);
+            dataset.cardinality = batch_count(count(*input.dataset, *preserves), *size, *drop_remainder);
             dataset.batch = *size;
             dataset.functions = {function.function};
             dataset.open = [input = input.dataset, function, n = *size, drop = *drop_remainder] {

@@ -79,6 +79,14 @@ void add_dataset_queries(Registry& ops) {
   });
   ops.add("GetElementAtIndex", [](Call& call, Step& step, DatasetIn input, Number<std::int64_t> index, Elements elements, Done done) {
     const std::int64_t at = *index;
+    // TensorFlow makes parallel maps of all others.
+    const bool mapped = input->kind == "Map" || input->kind == "ParallelMap";
+    const std::string op = mapped ? "ParallelMapDatasetV2Op" : input->kind + "DatasetOp";
+    if (input->cardinality == infinite)
+      return done(failed_precondition("Dataset of type {}::Dataset has infinite cardinality, which does not support random access.", op));
+    if (input->cardinality == unknown_count && mapped)
+      return done(failed_precondition("Dataset of type {}::Dataset has unknown cardinality, which does not support random access.", op));
+    if (input->cardinality == unknown_count) return done(unimplemented("Random access is not implemented for this dataset."));
     if (at < 0 || (input->cardinality >= 0 && at >= input->cardinality))
       return done(out_of_range("Index out of range [0, {}):{}", input->cardinality, at));
     auto work = std::make_shared<Work>(input);

@@ -1,6 +1,6 @@
 // Batches of dense rows of different sizes, as sparse tensors.
 #include <troupe/ops/array/storage.hpp>
-#include <troupe/ops/data/dataset.hpp>
+#include <troupe/ops/data/batch.hpp>
 #include <troupe/ops/sparse/boxed_tensor.hpp>
 #include <troupe/ops/sparse/sparse_tensor.hpp>
 
@@ -97,7 +97,7 @@ void add_sparse_batch_datasets(Registry& ops) {
             Dims dense{-1};
             for (std::int64_t d : row_shape.values()) dense.push_back(d);
             dataset.element = {{DType::variant}, {PartialShape(dense)}};
-            dataset.cardinality = unknown_count;
+            dataset.cardinality = batch_count(input->cardinality, *size, false);
             dataset.open = [input = input.dataset, n = *size, row] { return std::make_unique<SparseBatches>(input->open(), n, row); };
             return give(call, std::move(dataset));
           });

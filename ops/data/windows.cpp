@@ -180,8 +180,8 @@ void add_window_datasets(Registry& ops) {
     Dataset dataset = over(input, "Unbatch");
     const auto& shapes = input->element.shapes;
     const std::int64_t n = input->cardinality, size = !shapes.empty() && shapes[0].rank() > 0 ? shapes[0].dim(0) : -1;
-    dataset.cardinality = n == infinite || n == 0 ? n : unknown_count;
-    if (n > 0 && size > 0 && __builtin_mul_overflow(n, size, &dataset.cardinality)) dataset.cardinality = unknown_count;
+    dataset.cardinality = n == infinite ? n : unknown_count;
+    if (n >= 0 && size > 0 && __builtin_mul_overflow(n, size, &dataset.cardinality)) dataset.cardinality = unknown_count;
     dataset.element = elements;
     dataset.open = [input = input.dataset] { return std::make_unique<Unbatched>(input->open()); };
     return give(call, std::move(dataset));
@@ -192,7 +192,7 @@ void add_window_datasets(Registry& ops) {
     if (types[0] != DType::i32 && types[0] != DType::i64 && types[0] != DType::string)
       return invalid("UniqueDataset only supports inputs with a single `tf.int32`, `tf.int64`, or `tf.string` component.");
     Dataset dataset = over(input, "Unique");
-    if (dataset.cardinality != 0) dataset.cardinality = unknown_count;
+    dataset.cardinality = unknown_count;
     dataset.open = [input = input.dataset] { return std::make_unique<Unique>(input->open()); };
     return give(call, std::move(dataset));
   });

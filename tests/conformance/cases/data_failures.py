@@ -165,3 +165,38 @@ for n in range(2, 11):
     @graph("RandomShuffle")
     def orders_one_after_another(n=n):
         return steps(*[tf.compat.v1.random_shuffle(tf.range(n), seed=3)] * 4)
+
+
+# How many elements there are, and which can be had by number.
+
+KINDS = {"some": lambda: D.range(10), "endless": lambda: D.range(10).repeat(), "unknown": lambda: D.range(10).filter(lambda x: x > 3), "none": lambda: D.range(0)}
+for kind, make in KINDS.items():
+
+    @graph("DatasetCardinality", "SkipDataset", "GroupByWindowDataset", "IgnoreErrorsDataset", "DenseToSparseBatchDataset", "UniqueDataset", "TakeWhileDataset",
+           "UnbatchDataset")
+    def counted(make=make):
+        ds = make()
+        made = (ds.skip(-1), ds.skip(3), ds.group_by_window(lambda x: x, lambda k, w: w, window_size=2), ds.ignore_errors(), ds.sparse_batch(3, [2]), ds.unique(),
+                ds.take_while(lambda x: True), ds.batch(2).unbatch(), ds.batch(2, drop_remainder=True).unbatch(), ds.take(-1), ds.take(4), ds.repeat(2),
+                ds.batch(3), ds.batch(3, drop_remainder=True), ds.window(3, 2), ds.concatenate(ds), D.zip((ds, D.range(4))), ds.padded_batch(4))
+        return steps([d.cardinality() for d in made])
+
+    for at in (0, 2, -1, 20):
+
+        @graph("GetElementAtIndex")
+        def by_number(make=make, at=at):
+            return steps(tf.raw_ops.GetElementAtIndex(dataset=make()._variant_tensor, index=feed(at, "int64"), output_types=[tf.int64], output_shapes=[[]]))
+
+    @graph("MapDataset", "ParallelMapDatasetV2", "MapAndBatchDataset", "ScanDataset", "DatasetCardinality")
+    def counted_after_functions(make=make):
+        old = tf.compat.v1.data.Dataset.zip((make(),))
+        ds = make()
+        functions = lambda d: (d.map(lambda *x: x[0]), d.map(lambda *x: x[0], num_parallel_calls=2), d.map(lambda *x: x[0]).batch(2),
+                               d.apply(X.map_and_batch(lambda *x: x[0], 2)), d.apply(X.scan(np.int64(0), lambda s, *x: (s, s))))
+        return steps([X.cardinality(d) for d in functions(old) + functions(ds)])
+
+
+@graph("GetElementAtIndex", "MapDataset")
+def by_a_number_of_many():
+    old = tf.compat.v1.data.Dataset.range(4).map(lambda x: x + 1)
+    return steps(tf.raw_ops.GetElementAtIndex(dataset=old._variant_tensor, index=feed(1, "int64"), output_types=[tf.int64], output_shapes=[[]]))

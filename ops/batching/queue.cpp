@@ -35,12 +35,13 @@ void BatchQueue::put(const std::string& name, std::unique_ptr<BatchTask> task) {
   }
   auto here = gathering;
   if (cancellation)
-    task->token = cancellation->on_cancel([here, task = task.get(), cancellation] {
+    task->token = cancellation->on_cancel([self = shared_from_this(), name, here, task = task.get(), cancellation] {
       auto place = std::find_if(here->tasks.begin(), here->tasks.end(), [task](const auto& t) { return t.get() == task; });
       if (place == here->tasks.end()) return;
       const auto owned = std::move(*place);
       here->tasks.erase(place);
       here->rows -= owned->rows;
+      if (here->tasks.empty()) self->forget(name, here);
       owned->done(cancellation->reason());
     });
   here->rows += task->rows;
@@ -55,6 +56,13 @@ void BatchQueue::put(const std::string& name, std::unique_ptr<BatchTask> task) {
       [self = shared_from_this(), name, here] {
         if (auto found = self->open_.find(name); found != self->open_.end() && found->second == here) self->close(name);
       });
+}
+
+void BatchQueue::forget(const std::string& name, const std::shared_ptr<Gathering>& gathering) {
+  auto found = open_.find(name);
+  if (found == open_.end() || found->second != gathering) return;
+  open_.erase(found);
+  gathering->over->Notify();
 }
 
 void BatchQueue::close(const std::string& name) {

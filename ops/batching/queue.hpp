@@ -55,7 +55,8 @@ class BatchQueue final : public Resource, public std::enable_shared_from_this<Ba
     std::chrono::steady_clock::time_point until;
     std::shared_ptr<absl::Notification> over = std::make_shared<absl::Notification>();
   };
-  void wait(const std::string& name, const std::shared_ptr<Gathering>& gathering);
+  /// Nobody waits for a batch any more whose invocations have all been cancelled.
+  void forget(const std::string& name, const std::shared_ptr<Gathering>& gathering);
   void close(const std::string& name);
   void serve();
 

@@ -38,6 +38,11 @@ Status run_kernel(const Kernel& kernel, Call& call) {
   }
 }
 
+/// A node with a reference for its result has that of its first input, unless it made one.
+void hand_on_reference(const PlanNode& p, std::span<Value> inputs, std::span<Value> outputs) {
+  if (p.ref_output && !outputs[0].ref && !outputs[0].dead && !inputs.empty() && inputs[0].ref) outputs[0].ref = inputs[0].ref;
+}
+
 }  // namespace
 
 Execution::Execution(std::shared_ptr<const Plan> plan, Hands hands)
@@ -52,6 +57,7 @@ void Execution::run(Finished finished) {
   Iteration& all = start_iteration(root_);
   all.active = static_cast<int>(plan_->roots().size());
   for (int node : plan_->roots()) ready_.push({&all, node, false});
+  if (stats_) note(NodeFacts{"_SOURCE", "NoOp", device}, "", now_micros(), {});
   if (stats_)
     for (const NodeFacts& constant : plan_->bound()) note(constant, "", now_micros(), {});
   loop();
@@ -161,7 +167,10 @@ void Execution::run_here(const Ready& ready, const PlanNode& p, std::span<Value>
     Call call(p.facts, inputs, outputs, *this, Tag{ready.at->frame->id, ready.at->number});
     status = run_kernel(*p.kernel, call);
   }
-  if (stats_) note(p.facts, p.operands, started, outputs);
+  if (stats_) {
+    hand_on_reference(p, inputs, outputs);
+    note(p.facts, p.operands, started, outputs);
+  }
   finish_node(ready, p, std::move(status), inputs, outputs);
   for (Value& v : outputs) v.reset();
 }
@@ -234,7 +243,10 @@ void Execution::complete(Waiting* waiting, Status status) {
   waiting_.pop_back();
   --under_way_;
   const PlanNode& p = plan_->node(owned->ready.node);
-  if (stats_) note(p.facts, p.operands, owned->started, owned->outputs);
+  if (stats_) {
+    hand_on_reference(p, owned->inputs, owned->outputs);
+    note(p.facts, p.operands, owned->started, owned->outputs);
+  }
   if (sight_ && p.watch == Watch::wait) sight_->waited(waited_for(p), static_cast<double>(now_micros() - owned->started) * 1e-6);
   // After a failure the frames may be gone from the list of the living; only the count matters then.
   if (status_.ok()) finish_node(owned->ready, p, std::move(status), owned->inputs, owned->outputs);
@@ -292,7 +304,7 @@ void Execution::finish_node(const Ready& ready, const PlanNode& p, Status status
   if (p.transfer && !outputs.empty() && !outputs[0].dead && outputs[0].tensor.valid() && outputs[0].tensor.dtype() != p.declared)
     return end_with(internal("Output 0 of type {} does not match declared output type {} for node {{{{node {}}}}}",
                              name_of(outputs[0].tensor.dtype()), name_of(p.declared), p.facts.name));
-  if (p.ref_output && !outputs[0].ref && !outputs[0].dead && !inputs.empty() && inputs[0].ref) outputs[0].ref = inputs[0].ref;
+  hand_on_reference(p, inputs, outputs);
   for (std::size_t i = 0; i < outputs.size(); ++i)
     if (outputs[i].empty()) return end_with(internal("Missing {}-th output from {{{{node {}}}}}", i, p.facts.name));
   clear_inputs(p, *ready.at->frame->info, inputs);

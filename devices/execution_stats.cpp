@@ -21,9 +21,13 @@ void describe(const Tensor& tensor, wire::TensorDescription* to) {
   memory->set_allocator_name(allocator);
 }
 
+/// TensorFlow records transfers between devices apart from nodes.
+bool is_transfer(const std::string& op) { return op == "_Send" || op == "_Recv" || op == "_HostSend" || op == "_HostRecv"; }
+
 }  // namespace
 
 void Execution::note(const NodeFacts& node, const std::string& operands, std::int64_t started, std::span<const Value> outputs) {
+  if (is_transfer(node.op)) return;
   auto* s = stats_->add_node_stats();
   const std::int64_t took = std::max<std::int64_t>(1, now_micros() - started);
   s->set_node_name(node.name);
@@ -38,13 +42,15 @@ void Execution::note(const NodeFacts& node, const std::string& operands, std::in
   s->set_all_end_rel_nanos(took * 1000);
   std::int64_t bytes = 0;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
-    const Tensor& tensor = outputs[i].tensor;
+    const bool held = outputs[i].ref != nullptr;  // by a variable, and not made by this node
+    const Tensor& tensor = held ? outputs[i].ref->snapshot() : outputs[i].tensor;
     if (!tensor.valid()) continue;
     auto* output = s->add_output();
     output->set_slot(static_cast<std::int32_t>(i));
     describe(tensor, output->mutable_tensor_description());
-    bytes += static_cast<std::int64_t>(tensor.bytes());
+    if (!held) bytes += static_cast<std::int64_t>(tensor.bytes());
   }
+  if (bytes == 0) return;
   auto* memory = s->add_memory();
   memory->set_allocator_name(allocator);
   memory->set_total_bytes(bytes);

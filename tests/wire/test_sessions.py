@@ -167,6 +167,21 @@ def test_a_profile_of_a_step(either, tf1):
     assert profile.total_requested_bytes > 0
 
 
+def test_a_record_names_what_ran_and_shows_what_variables_hold(either, tf1):
+    v = tf1.get_variable("recorded", [2, 3], use_resource=False)
+    updated = tf1.assign_add(v, tf1.ones([2, 3]), name="updated")
+    metadata = tf1.RunMetadata()
+    with tf1.Session(either.target("worker/0")) as session:
+        session.run(v.initializer)
+        session.run(updated, options=tf1.RunOptions(trace_level=tf1.RunOptions.FULL_TRACE), run_metadata=metadata)
+    nodes = {node.node_name: node for device in metadata.step_stats.dev_stats for node in device.node_stats}
+    assert "_SOURCE" in nodes and not [name for name in nodes if name.startswith("_send")]
+    for name in ("recorded", "updated"):
+        (output,) = nodes[name].output
+        assert [d.size for d in output.tensor_description.shape.dim] == [2, 3]
+        assert output.tensor_description.allocation_description.requested_bytes == 24
+
+
 def test_metadata_when_asked_for(either, tf1):
     with tf1.device("/job:ps/task:0"):
         a = tf1.constant([1.0, 2.0], name="a")

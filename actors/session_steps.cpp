@@ -1,6 +1,7 @@
 // Steps of a session: compiled once per shape, then run; callables and partial runs.
 #include <troupe/actors/session_state.hpp>
 
+#include <troupe/actors/plan/operands.hpp>
 #include <troupe/actors/plan/partition.hpp>
 #include <troupe/actors/plan/unread.hpp>
 #include <troupe/actors/plan/watches.hpp>
@@ -86,7 +87,10 @@ void SessionState::compile(const StepShape& shape, const wire::DebugOptions& deb
     TRY_ASSIGN(Graph step, cut_step(*graph, shape, client.name(), client.incarnation()));
     const bool optimized = leaves_out_unread(config.graph_options().rewrite_options(), graph->size());
     TRY(lower_functions(step, Callers::passed_by, optimized));
-    if (optimized) leave_out_unread(step, shape.targets);
+    if (optimized) {
+      leave_out_unread(step, shape.targets);
+      if (sorts_operands(config.graph_options().rewrite_options())) sort_operands(step);
+    }
     TRY(place_all(step));
     return partition(
         std::move(step),

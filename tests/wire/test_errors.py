@@ -41,6 +41,8 @@ CASES = {
         tf1.raw_ops.Switch(data=tf1.constant(1.0), pred=tf1.placeholder_with_default(True, []))[0]),
     "incompatible shapes": lambda tf1, s: (lambda a, b: lambda: s.run(a + b, {a: [1.0, 2.0], b: [1.0, 2.0, 3.0]}))(
         tf1.placeholder(tf1.float32), tf1.placeholder(tf1.float32)),
+    "operands that change places": lambda tf1, s: (lambda b, a: lambda: s.run(tf1.identity(b + a) * 2.0, {b: [1.0, 2.0], a: [1.0, 2.0, 3.0]}))(
+        tf1.placeholder(tf1.float32, name="b"), tf1.placeholder(tf1.float32, name="a")),
     "assertion": lambda tf1, s: (lambda x: lambda: s.run(tf1.Assert(tf1.equal(x, 1), [x, "said"]), {x: 3}))(tf1.placeholder(tf1.int32, [])),
     "division by zero": lambda tf1, s: (lambda x: lambda: s.run(tf1.floordiv(1, x), {x: 0}))(tf1.placeholder(tf1.int32, [])),
 }

@@ -72,6 +72,7 @@ void complete_now(const StageCore* stage, Handler handler, Result result) {
 struct CancelOperation {
   std::weak_ptr<Desk> desk;
   caf::message_id id;
+  CancelOperation(std::weak_ptr<Desk> where, caf::message_id number) : desk(std::move(where)), id(number) {}
   void operator()(boost::asio::cancellation_type type) const {
     using boost::asio::cancellation_type;
     if ((type & (cancellation_type::terminal | cancellation_type::partial)) == cancellation_type::none) return;

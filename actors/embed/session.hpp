@@ -123,7 +123,7 @@ struct Opened {
 template <class Token>
 auto async_open_session(const std::shared_ptr<Door>& door, wire::GraphDef graph, wire::ConfigProto config, Token&& token) {
   return boost::asio::async_initiate<Token, void(StatusOr<Session>)>(
-      [](auto handler, std::shared_ptr<Door> to, wire::GraphDef def, wire::ConfigProto options) {
+      [](auto handler, const std::shared_ptr<Door>& to, wire::GraphDef def, wire::ConfigProto options) {
         using Handler = decltype(handler);
         auto core = std::make_shared<Session::Core>();
         core->door = to;

@@ -41,9 +41,9 @@ class Variable {
     FetchedInOrder fetched;
     Result operator()(Parcel<RunStepResponse>& reply) const {
       auto values = fetched(reply);
-      if constexpr (std::is_same_v<Result, Status>) return values.status();
-      else if (!values.ok()) return values.status();
-      else return std::move(values->front());
+      if constexpr (!std::is_same_v<Result, Status>)
+        if (values.ok()) return std::move(values->front());
+      return values.status();
     }
     void give_up(const Status& reason) const { fetched.give_up(reason); }
   };

@@ -69,7 +69,7 @@ class Bench {
     if (verb != "write") in >> count;
     if (!in || count < 1) return troupe::invalid("What is '{}'?", line);
     StatusOr<double> seconds = troupe::internal("It never ended");
-    auto take = [&](std::exception_ptr failed, StatusOr<double> value) {
+    auto take = [&](const std::exception_ptr& failed, StatusOr<double> value) {
       if (!failed) seconds = std::move(value);
     };
     if (verb == "write") return write(target);

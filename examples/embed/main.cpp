@@ -88,7 +88,7 @@ asio::awaitable<int> live(Model& model, Options options) {
   }
   asio::ip::tcp::acceptor acceptor(executor, {asio::ip::address_v4::loopback(), options.port});
   asio::co_spawn(executor, serve(acceptor, [&](std::string path, std::string body) { return route(model, std::move(path), std::move(body)); }),
-                 [](std::exception_ptr) {});
+                 [](const std::exception_ptr&) {});
   fmt::print("http://localhost:{}\n{}\n", acceptor.local_endpoint().port(), model.target());
   std::fflush(stdout);
   asio::signal_set signals(executor, SIGINT, SIGTERM);
@@ -128,7 +128,7 @@ int main(int argc, char** argv) {
   troupe::embed::Stage stage(io);
   Model model(stage);
   int result = 1;
-  asio::co_spawn(io, live(model, options), [&](std::exception_ptr failed, int status) {
+  asio::co_spawn(io, live(model, options), [&](const std::exception_ptr& failed, int status) {
     if (!failed) result = status;
     else fmt::print(stderr, "embed_service: cannot serve on port {}\n", options.port);
     io.stop();

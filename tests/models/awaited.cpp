@@ -129,7 +129,7 @@ Status await_steps(const std::string& model, const std::string& target) {
   embed::Node node(stage, {});
   Status result = internal("It never ended");
   asio::co_spawn(io, everything(stage, node, meta.graph_def(), endless, target),
-                 [&](std::exception_ptr failed, Status status) { result = failed ? internal("An exception") : std::move(status); });
+                 [&](const std::exception_ptr& failed, Status status) { result = failed ? internal("An exception") : std::move(status); });
   io.run();
   return result;
 }

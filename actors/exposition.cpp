@@ -101,8 +101,8 @@ std::string exposition(const wire::Summary& summary, const Staleness::Counts& co
       page.add("troupe_calls_" + as_name(what), "counter", "By method, since the start", "method=" + quoted(tag.substr(first + 1, last - first - 1)),
                number);
     } else if (group == "links" || group == "node") {
-      page.add(as_name("troupe_" + group + "_" + what), what == "resident_bytes" ? "gauge" : "counter", "Of the whole node, since the start", "",
-               number);
+      page.add(as_name(fmt::format("troupe_{}_{}", group, what)), what == "resident_bytes" ? "gauge" : "counter",
+               "Of the whole node, since the start", "", number);
     }
   }
   page.add("troupe_variable_staleness", "Versions between what an update was computed from and what it met", "variable", counts.variables);

@@ -6,7 +6,7 @@
 
 #include <memory>
 #include <mutex>
-#include <unordered_set>
+#include <unordered_map>
 
 namespace troupe::embed {
 
@@ -30,6 +30,8 @@ class Desk : public std::enable_shared_from_this<Desk> {
   }
   /// Whoever waits for this actor hears of it when it fails.
   void watch(caf::abstract_actor& actor);
+  /// Ends whoever was asked here and lives on: one that keeps promises of its own would hold itself for ever.
+  void end_actors();
   void cancel(caf::message_id id) { port_.actor().cancel(id, cancelled("The operation was cancelled")); }
   ReplyActor& waiting() { return port_.actor(); }
 
@@ -40,7 +42,7 @@ class Desk : public std::enable_shared_from_this<Desk> {
   ReplyPort port_;
   mutable std::mutex mutex_;
   Status refusal_;
-  std::unordered_set<caf::actor_id> watched_;
+  std::unordered_map<caf::actor_id, caf::weak_actor_ptr> watched_;
 };
 
 }  // namespace troupe::embed

@@ -88,6 +88,7 @@ StageCore::~StageCore() {
   alive_.store(false);
   scheduler().detach(*this);
   desk_->waiting().fail_all(unavailable("The stage is gone"));
+  desk_->end_actors();  // without a host they end on this thread
   desk_.reset();
 }
 

@@ -65,7 +65,7 @@ class Call final : public ClientCall, public TransportEvent, public TransportCan
     transport_.began();
     reader_ = grpc::GenericStub(channel).PrepareUnaryCall(&context_, method_, request, &transport_.queue());
     reader_->StartCall();
-    reader_->Finish(&response_, &status_, static_cast<TransportEvent*>(this));
+    reader_->Finish(&response_, &status_, tag());
   }
 
   void cancel() override { context_.TryCancel(); }

@@ -42,13 +42,13 @@ class GrpcServer::Methods final : public grpc::Service, public std::enable_share
   Transport& transport() { return transport_; }
   void deliver(std::shared_ptr<ServerCall> call) { on_call_(std::move(call)); }
   void deliver(std::shared_ptr<Stream> stream) { on_stream_(std::move(stream)); }
-  void request(grpc::ServerContext* context, grpc::ServerAsyncReaderWriter<grpc::ByteBuffer, grpc::ByteBuffer>* stream, TransportEvent* tag) {
+  void request(grpc::ServerContext* context, grpc::ServerAsyncReaderWriter<grpc::ByteBuffer, grpc::ByteBuffer>* stream, void* tag) {
     RequestAsyncBidiStreaming(static_cast<int>(paths_.size()), context, stream, transport_.server_queue(), transport_.server_queue(), tag);
   }
   Status start(const std::vector<std::string>& addresses);
   void shutdown(std::chrono::milliseconds deadline);
   void request(int method, grpc::ServerContext* context, grpc::ByteBuffer* body, grpc::ServerAsyncResponseWriter<grpc::ByteBuffer>* writer,
-               TransportEvent* tag) {
+               void* tag) {
     RequestAsyncUnary(method, context, body, writer, transport_.server_queue(), transport_.server_queue(), tag);
   }
 
@@ -68,8 +68,8 @@ class GrpcServer::Call final : public ServerCall {
     Transport::Operation operation(methods->transport());
     if (!operation) return;
     auto* call = new Call(methods, method);
-    call->context_.AsyncNotifyWhenDone(&call->done_);
-    methods->request(method, &call->context_, &call->request, &call->writer_, &call->received_);
+    call->context_.AsyncNotifyWhenDone(call->done_.tag());
+    methods->request(method, &call->context_, &call->request, &call->writer_, call->received_.tag());
   }
 
   void reply(grpc::ByteBuffer response) override { finish(response, grpc::Status::OK); }
@@ -111,8 +111,8 @@ class GrpcServer::Call final : public ServerCall {
     Transport::Operation operation(methods_->transport());
     if (!operation) return;
     references_.fetch_add(1);
-    if (status.ok()) writer_.Finish(response, status, &finished_);
-    else writer_.FinishWithError(status, &finished_);
+    if (status.ok()) writer_.Finish(response, status, finished_.tag());
+    else writer_.FinishWithError(status, finished_.tag());
   }
 
   void let_go() {

@@ -100,7 +100,7 @@ void Loop::wake() {
   // Before the start nobody sleeps, and an alarm would bind the loop to a queue that a server may still replace.
   if (!started_.load(std::memory_order_acquire)) return;
   if (wake_pending_.exchange(true, std::memory_order_acq_rel)) return;
-  if (Operation operation(*this); operation) alarm_.Set(queue_.get(), gpr_inf_past(GPR_CLOCK_MONOTONIC), &wake_event_);
+  if (Operation operation(*this); operation) alarm_.Set(queue_.get(), gpr_inf_past(GPR_CLOCK_MONOTONIC), wake_event_.tag());
 }
 
 void Loop::arm(caf::actor_clock::time_point due) {
@@ -128,7 +128,7 @@ void Loop::handle_events() {
     bool ok = false;
     const auto found = next_event(&tag, &ok, due);
     if (found == grpc::CompletionQueue::SHUTDOWN) return;
-    if (found == grpc::CompletionQueue::GOT_EVENT) arrived(*static_cast<TransportEvent*>(tag), ok);
+    if (found == grpc::CompletionQueue::GOT_EVENT) arrived(TransportEvent::of(tag), ok);
   }
 }
 

@@ -29,8 +29,8 @@ void poll(grpc::CompletionQueue& queue) {
   void* tag = nullptr;
   bool ok = false;
   while (queue.Next(&tag, &ok)) {
-    auto* event = static_cast<TransportEvent*>(tag);
-    event->home().arrived(*event, ok);
+    TransportEvent& event = TransportEvent::of(tag);
+    event.home().arrived(event, ok);
   }
 }
 

@@ -42,10 +42,10 @@ class Stream : public std::enable_shared_from_this<Stream> {
   class Event final : public TransportEvent {
    public:
     Event(Stream& stream, void (Stream::*handler)(bool)) : TransportEvent(stream.transport_), stream_(stream), handler_(handler) {}
-    TransportEvent* begin() {
+    void* begin() {
       alive_ = stream_.shared_from_this();
       home().began();
-      return this;
+      return tag();
     }
     bool under_way() const { return alive_ != nullptr; }
     void complete(bool ok) override {

@@ -17,14 +17,29 @@ struct Broadcast {
   /// Nothing when the shapes do not fit together.
   static std::optional<Broadcast> of(const Shape& left, const Shape& right);
 
+  /// How many innermost rows of size.back() elements there are.
+  std::int64_t rows() const { return size.back() == 0 ? 0 : output.elements() / size.back(); }
+
   /// Calls row(output offset, left offset, right offset) for each innermost row of size.back() elements.
   template <class Row>
   void for_each_row(Row&& row) const {
+    for_each_row(0, rows(), row);
+  }
+  /// The same for rows [first, last).
+  template <class Row>
+  void for_each_row(std::int64_t first, std::int64_t last, Row&& row) const {
     const std::size_t outer = size.size() - 1;
     Shape::Dims at(outer, 0);
     std::int64_t l = 0, r = 0;
-    const std::int64_t inner = size.back(), total = output.elements();
-    for (std::int64_t o = 0; o < total; o += inner) {
+    for (std::int64_t d = static_cast<std::int64_t>(outer), rest = first; d-- > 0 && rest > 0;) {
+      const auto k = static_cast<std::size_t>(d);
+      at[k] = rest % size[k];
+      rest /= size[k];
+      l += at[k] * left_step[k];
+      r += at[k] * right_step[k];
+    }
+    const std::int64_t inner = size.back(), end = last * inner;
+    for (std::int64_t o = first * inner; o < end; o += inner) {
       row(o, l, r);
       for (std::size_t d = outer; d-- > 0;) {
         l += left_step[d];

@@ -24,6 +24,7 @@ Status add_all(Call& call, const List& inputs) {
   const T* a = first.data<T>();
   for (int i = 1; i < inputs.size(); ++i) {
     const T* b = inputs[i].data<T>();
+#pragma GCC ivdep
     for (std::int64_t k = 0; k < n; ++k) out[k] = wrap_add(a[k], b[k]);
     a = out;
   }

@@ -1,6 +1,7 @@
 // Exponentials, logarithms, roots and powers.
 #include <troupe/ops/kernel.hpp>
 #include <troupe/ops/math/loops.hpp>
+#include <troupe/ops/math/vector_loops.hpp>
 #include <troupe/ops/math/wrap.hpp>
 
 #include <cmath>
@@ -9,14 +10,7 @@ namespace troupe {
 namespace {
 
 using fields = joined<floats, complexes>;
-using scalar_fields = types<half, bfloat16, complex64, complex128>;
-
-/// Whole arrays for float and double, which have vector instructions; element by element for the rest.
-template <class Array, class F>
-void both(Registry& ops, const char* op, Array array, F f) {
-  map1(ops, op, full_floats{}, array);
-  each1_computed(ops, {op}, scalar_fields{}, f);
-}
+using narrow = types<half, bfloat16, float>;
 
 /// exp(x) - 1 without cancellation near zero.
 template <class T>
@@ -68,14 +62,18 @@ void add_powers(Registry& ops) {
 }  // namespace
 
 void add_exponentials(Registry& ops) {
-  both(
-      ops, "Exp", [](const auto& x) { return x.exp(); }, [](const auto& x) { return std::exp(x); });
-  both(
-      ops, "Log", [](const auto& x) { return x.log(); }, [](const auto& x) { return std::log(x); });
+  each_vector(ops, "Exp", narrow{}, vector_functions<float>().exp);
+  each_vector(ops, "Exp", types<double>{}, vector_functions<double>().exp);
+  each_vector(ops, "Log", narrow{}, vector_functions<float>().log);
+  each_vector(ops, "Log", types<double>{}, vector_functions<double>().log);
+  each_vector(ops, "Expm1", narrow{}, vector_functions<float>().expm1);
+  each_vector(ops, "Log1p", narrow{}, vector_functions<float>().log1p);
+  each1(ops, {"Exp"}, complexes{}, [](const auto& x) { return std::exp(x); });
+  each1(ops, {"Log"}, complexes{}, [](const auto& x) { return std::log(x); });
   each1_computed(ops, {"Sqrt"}, fields{}, [](const auto& x) { return std::sqrt(x); });
   each1_computed(ops, {"Rsqrt"}, fields{}, []<class T>(const T& x) { return T(1) / std::sqrt(x); });
-  each1_computed(ops, {"Expm1"}, fields{}, [](const auto& x) { return exp_minus_one(x); });
-  each1_computed(ops, {"Log1p"}, fields{}, [](const auto& x) { return log_one_plus(x); });
+  each1(ops, {"Expm1"}, joined<types<double>, complexes>{}, [](const auto& x) { return exp_minus_one(x); });
+  each1(ops, {"Log1p"}, joined<types<double>, complexes>{}, [](const auto& x) { return log_one_plus(x); });
   add_powers(ops);
 }
 

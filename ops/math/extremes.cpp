@@ -22,7 +22,15 @@ Status clip_by_value(Call& call, const In<T>& x, const In<T>& low, const In<T>& 
         x.shape(), low.shape(), high.shape());
   const std::int64_t low_step = low.dims() == 0 ? 0 : 1, high_step = high.dims() == 0 ? 0 : 1;
   T* out = call.alloc_over<T>(0, x.index, x.shape());
-  for (std::int64_t i = 0; i < x.size(); ++i) out[i] = clip(x[i], low[i * low_step], high[i * high_step]);
+  const T *from = x.data(), *least = low.data(), *most = high.data();
+  if (low_step + high_step == 0 && x.size() > 0) {
+    const T bottom = *least, top = *most;
+    detail::in_ranges(x.size(), 1, [&](std::int64_t first, std::int64_t last) {
+      detail::each_of_all([bottom, top](const T& v) { return clip(v, bottom, top); }, from + first, out + first, last - first);
+    });
+    return absl::OkStatus();
+  }
+  for (std::int64_t i = 0; i < x.size(); ++i) out[i] = clip(from[i], least[i * low_step], most[i * high_step]);
   return absl::OkStatus();
 }
 

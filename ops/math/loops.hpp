@@ -4,7 +4,10 @@
 #include <troupe/ops/broadcast.hpp>
 #include <troupe/ops/elementwise.hpp>
 #include <troupe/ops/kernel.hpp>
+#include <troupe/ops/parallel.hpp>
 
+#include <atomic>
+#include <functional>
 #include <type_traits>
 
 namespace troupe {
@@ -14,6 +17,15 @@ template <class T>
 using Computed = std::conditional_t<std::is_same_v<T, half> || std::is_same_v<T, bfloat16>, float, T>;
 
 namespace detail {
+
+/// Calls part(first, last) for ranges that together are [0, count), on several threads where that may pay.
+template <class Part>
+void in_ranges(std::int64_t count, std::int64_t elements_each, const Part& part) {
+  // Many more elements than this are worth two threads; with fewer not even the question is asked.
+  constexpr std::int64_t many = 100'000;
+  if (count * elements_each < many) part(std::int64_t{0}, count);
+  else in_parallel(count, 0.5 * static_cast<double>(elements_each), std::cref(part));
+}
 
 // Loops over elements are compiled to vector instructions. An output is apart from the inputs or in the very place of one: ivdep.
 
@@ -47,15 +59,20 @@ void each_broadcast(Call& call, const In<T>& x, const In<T>& y, const Broadcast&
   const bool x_repeats = b.left_step.back() == 0, y_repeats = b.right_step.back() == 0;
   const T* left = x.data();
   const T* right = y.data();
-  b.for_each_row([&](std::int64_t o, std::int64_t l, std::int64_t r) {
-    each_of_row<T, U>(f, left + l, x_repeats, right + r, y_repeats, out + o, b.size.back());
+  in_ranges(b.rows(), b.size.back(), [&](std::int64_t first, std::int64_t last) {
+    b.for_each_row(first, last, [&](std::int64_t o, std::int64_t l, std::int64_t r) {
+      each_of_row<T, U>(f, left + l, x_repeats, right + r, y_repeats, out + o, b.size.back());
+    });
   });
 }
 
 template <class T, class U, class F>
 void each_same_shape(Call& call, const In<T>& x, const In<T>& y, const F& f) {
   U* out = x.tensor.unique() ? call.alloc_over<U>(0, x.index, x.shape()) : call.alloc_over<U>(0, y.index, x.shape());
-  each_of_row<T, U>(f, x.data(), false, y.data(), false, out, x.size());
+  const T *left = x.data(), *right = y.data();
+  in_ranges(x.size(), 1, [&](std::int64_t first, std::int64_t last) {
+    each_of_row<T, U>(f, left + first, false, right + first, false, out + first, last - first);
+  });
 }
 
 template <class T, class U, class F>
@@ -81,7 +98,8 @@ void each1(Registry& ops, Registry::Names names, types<Ts...> ts, F f) {
   ops.add(names, ts, [f]<class T>(Call& call, In<T> x) {
     using U = detail::OutOr<Out, T>;
     U* out = call.alloc_over<U>(0, x.index, x.shape());
-    detail::each_of_all(f, x.data(), out, x.size());
+    detail::in_ranges(x.size(), 1,
+                      [&, in = x.data()](std::int64_t first, std::int64_t last) { detail::each_of_all(f, in + first, out + first, last - first); });
   });
 }
 
@@ -95,8 +113,13 @@ void each2(Registry& ops, Registry::Names names, types<Ts...> ts, F f) {
 template <class... Ts, class F>
 void each2_or(Registry& ops, Registry::Names names, types<Ts...> ts, Status error, F f) {
   ops.add(names, ts, [f, error]<class T>(Call& call, In<T> x, In<T> y) -> Status {
-    bool failed = false;
-    TRY((detail::each_pair<T, T>(call, x, y, [&](const T& a, const T& b) { return f(a, b, failed); })));
+    std::atomic<bool> failed = false;
+    TRY((detail::each_pair<T, T>(call, x, y, [&](const T& a, const T& b) {
+      bool failed_here = false;
+      const T result = f(a, b, failed_here);
+      if (failed_here) failed.store(true, std::memory_order_relaxed);
+      return result;
+    })));
     return failed ? error : absl::OkStatus();
   });
 }

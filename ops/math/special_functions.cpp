@@ -2,6 +2,7 @@
 #include <troupe/ops/kernel.hpp>
 #include <troupe/ops/math/loops.hpp>
 #include <troupe/ops/math/special.hpp>
+#include <troupe/ops/math/vector_loops.hpp>
 
 #include <cmath>
 #include <limits>
@@ -64,7 +65,8 @@ Status betainc(Call& call, const In<T>& a, const In<T>& b, const In<T>& x) {
 
 void add_special_functions(Registry& ops) {
   using namespace special;
-  each1_computed(ops, {"Erf"}, floats{}, [](auto x) { return std::erf(x); });
+  each_vector(ops, "Erf", types<half, bfloat16, float>{}, vector_functions<float>().erf);
+  each1(ops, {"Erf"}, types<double>{}, [](auto x) { return std::erf(x); });
   each1_computed(ops, {"Erfc"}, floats{}, [](auto x) { return std::erfc(x); });
   add_special(ops, "Lgamma", with_half{}, log_gamma);
   add_special(ops, "Digamma", with_half{}, digamma);

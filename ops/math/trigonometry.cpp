@@ -1,6 +1,7 @@
 // Trigonometric and hyperbolic functions, their inverses, and the logistic function.
 #include <troupe/ops/kernel.hpp>
 #include <troupe/ops/math/loops.hpp>
+#include <troupe/ops/math/vector_loops.hpp>
 
 #include <cmath>
 #include <complex>
@@ -9,21 +10,21 @@ namespace troupe {
 namespace {
 
 using fields = joined<floats, complexes>;
+using narrow = types<half, bfloat16, float>;
+using wide = joined<types<double>, complexes>;
 
 template <class T>
 T logistic(const T& x) {
-  if constexpr (is_complex<T>) {
-    // TensorFlow means to single out infinities, and has zeros instead.
-    const T e = std::exp(x);
-    return e == T(0) ? T(1) : e / (T(1) + e);
-  } else {
-    return T(1) / (T(1) + std::exp(-x));
-  }
+  // TensorFlow means to single out infinities, and has zeros instead.
+  const T e = std::exp(x);
+  return e == T(0) ? T(1) : e / (T(1) + e);
 }
 
 void add_circular(Registry& ops) {
-  each1_computed(ops, {"Sin"}, fields{}, [](const auto& x) { return std::sin(x); });
-  each1_computed(ops, {"Cos"}, fields{}, [](const auto& x) { return std::cos(x); });
+  each_vector(ops, "Sin", narrow{}, vector_functions<float>().sin);
+  each_vector(ops, "Cos", narrow{}, vector_functions<float>().cos);
+  each1(ops, {"Sin"}, wide{}, [](const auto& x) { return std::sin(x); });
+  each1(ops, {"Cos"}, wide{}, [](const auto& x) { return std::cos(x); });
   each1_computed(ops, {"Tan"}, fields{}, [](const auto& x) { return std::tan(x); });
   each1_computed(ops, {"Asin"}, fields{}, [](const auto& x) { return std::asin(x); });
   each1_computed(ops, {"Acos"}, fields{}, [](const auto& x) { return std::acos(x); });
@@ -38,8 +39,8 @@ void add_hyperbolic(Registry& ops) {
   each1_computed(ops, {"Asinh"}, fields{}, [](const auto& x) { return std::asinh(x); });
   each1_computed(ops, {"Acosh"}, fields{}, [](const auto& x) { return std::acosh(x); });
   each1_computed(ops, {"Atanh"}, fields{}, [](const auto& x) { return std::atanh(x); });
-  map1(ops, "Tanh", types<float>{}, [](const auto& x) { return x.tanh(); });
-  each1_computed(ops, {"Tanh"}, types<half, bfloat16, double, complex64, complex128>{}, [](const auto& x) { return std::tanh(x); });
+  each_vector(ops, "Tanh", narrow{}, vector_functions<float>().tanh);
+  each1(ops, {"Tanh"}, wide{}, [](const auto& x) { return std::tanh(x); });
 }
 
 }  // namespace
@@ -47,8 +48,9 @@ void add_hyperbolic(Registry& ops) {
 void add_trigonometry(Registry& ops) {
   add_circular(ops);
   add_hyperbolic(ops);
-  map1(ops, "Sigmoid", full_floats{}, [](const auto& x) { return (1 + (-x).exp()).inverse(); });
-  each1_computed(ops, {"Sigmoid"}, types<half, bfloat16, complex64, complex128>{}, [](const auto& x) { return logistic(x); });
+  each_vector(ops, "Sigmoid", narrow{}, vector_functions<float>().logistic);
+  each_vector(ops, "Sigmoid", types<double>{}, vector_functions<double>().logistic);
+  each1(ops, {"Sigmoid"}, complexes{}, [](const auto& x) { return logistic(x); });
 }
 
 }  // namespace troupe

@@ -11,7 +11,7 @@ namespace {
 template <class T>
 T sign_of(const T& x) {
   if constexpr (is_complex<T>) return x == T(0) ? T(0) : x / std::abs(x);
-  else if constexpr (is_floating<T>) return x != x ? x : T(static_cast<float>((T(0) < x) - (x < T(0))));
+  else if constexpr (is_floating<T>) return x > T(0) ? T(1) : x < T(0) ? T(-1) : x != x ? x : T(0);
   else return static_cast<T>((T(0) < x) - (x < T(0)));
 }
 

@@ -20,7 +20,10 @@ void each_gradient(Registry& ops, Registry::Names names, F f) {
     if (y.size() != dy.size())
       return invalid("The two arguments to a cwise op must have same number of elements, got {} and {}", y.size(), dy.size());
     T* out = call.alloc_over<T>(0, y.index, y.shape());
-    for (std::int64_t i = 0; i < y.size(); ++i) out[i] = f(y[i], dy[i]);
+    const T *of = y.data(), *back = dy.data();
+    detail::in_ranges(y.size(), 1, [&](std::int64_t first, std::int64_t last) {
+      detail::each_of_row<T, T>(f, of + first, false, back + first, false, out + first, last - first);
+    });
     return absl::OkStatus();
   });
 }
@@ -32,12 +35,17 @@ void add_unary_gradients(Registry& ops) {
   each_gradient(ops, {"TanhGrad"}, []<class T>(const T& y, const T& dy) { return dy * (T(1) - y * y); });
   each_gradient(ops, {"InvGrad", "ReciprocalGrad"}, []<class T>(const T& y, const T& dy) {
     const T c = conjugate(y);
-    return dy == T(0) ? T(0) : dy * -c * c;
+    const T product = dy * -c * c;
+    return dy == T(0) ? T(0) : product;
   });
-  each_gradient(ops, {"SqrtGrad"}, []<class T>(const T& y, const T& dy) { return dy == T(0) ? T(0) : dy * (T(0.5) / conjugate(y)); });
+  each_gradient(ops, {"SqrtGrad"}, []<class T>(const T& y, const T& dy) {
+    const T product = dy * (T(0.5) / conjugate(y));
+    return dy == T(0) ? T(0) : product;
+  });
   each_gradient(ops, {"RsqrtGrad"}, []<class T>(const T& y, const T& dy) {
     const T c = conjugate(y);
-    return dy == T(0) ? T(0) : T(-0.5) * (dy * c) * (c * c);
+    const T product = T(-0.5) * (dy * c) * (c * c);
+    return dy == T(0) ? T(0) : product;
   });
 }
 

@@ -1,5 +1,7 @@
 // Activations.
 #include <troupe/ops/kernel.hpp>
+#include <troupe/ops/math/loops.hpp>
+#include <troupe/ops/math/vector_loops.hpp>
 #include <troupe/ops/nn/selu.hpp>
 #include <troupe/ops/nn/wide.hpp>
 
@@ -10,30 +12,17 @@ namespace troupe {
 
 namespace {
 
-/// y = f(x), value by value.
-template <class... Ts, class F>
-void each_value(Registry& ops, const char* name, types<Ts...> ts, F f) {
-  ops.add(name, ts, [f]<class T>(Call& call, In<T> x) {
-    const T* in = x.data();
+/// y = f(x, exp(x)), value by value; each operation rounds, as TensorFlow's do.
+template <class F>
+void each_with_exponential(Registry& ops, const char* name, F f) {
+  ops.add(name, floats{}, [f]<class T>(Call& call, In<T> x) {
     T* out = call.alloc_over<T>(0, x.index, x.shape());
-    for (std::int64_t i = 0, n = x.size(); i < n; ++i) out[i] = static_cast<T>(f(static_cast<Wide<T>>(in[i])));
+    detail::with_function(x.data(), out, x.size(), vector_functions<Wide<T>>().exp,
+                          [&](const T* from, const Wide<T>* exponential, T* to, std::int64_t n) {
+#pragma GCC ivdep
+                            for (std::int64_t i = 0; i < n; ++i) to[i] = f(from[i], static_cast<T>(exponential[i]));
+                          });
   });
-}
-
-/// The same without a wider type: each operation rounds, as TensorFlow's do.
-template <class... Ts, class F>
-void each_own(Registry& ops, const char* name, types<Ts...> ts, F f) {
-  ops.add(name, ts, [f]<class T>(Call& call, In<T> x) {
-    const T* in = x.data();
-    T* out = call.alloc_over<T>(0, x.index, x.shape());
-    for (std::int64_t i = 0, n = x.size(); i < n; ++i) out[i] = f(in[i]);
-  });
-}
-
-/// exp(x) - 1, rounded in between.
-template <class T>
-T minus_one(T x) {
-  return static_cast<T>(std::exp(static_cast<Wide<T>>(x))) - T(1);
 }
 
 /// Softplus is linear above -threshold and exponential below it, to the precision of T.
@@ -42,28 +31,51 @@ Wide<T> softplus_threshold() {
   return std::log(static_cast<Wide<T>>(Eigen::NumTraits<T>::epsilon())) + 2;
 }
 
+/// Of a block of values and their exponentials.
+template <class T, class W>
+void softplus(const T* x, const W* exponential, T* out, std::int64_t n, W threshold) {
+  W curve[256];
+  if constexpr (std::is_same_v<W, float>) vector_functions<float>().log1p(exponential, curve, n);
+  else std::transform(exponential, exponential + n, curve, [](W e) { return std::log1p(e); });
+#pragma GCC ivdep
+  for (std::int64_t i = 0; i < n; ++i) {
+    const W v = static_cast<W>(x[i]), low = v < threshold ? exponential[i] : curve[i];
+    out[i] = static_cast<T>(v > -threshold ? v : low);
+  }
+}
+
 }  // namespace
 
 void add_activations(Registry& ops) {
   // Written so that NaN stays NaN.
-  each_value(ops, "Relu", reals{}, []<class W>(W x) { return x < W(0) ? W(0) : x; });
-  each_value(ops, "Relu6", reals{}, []<class W>(W x) { return x < W(0) ? W(0) : x > W(6) ? W(6) : x; });
-  each_own(ops, "Elu", floats{}, []<class T>(T x) { return x < T(0) ? minus_one(x) : x; });
-  each_own(ops, "Selu", floats{}, []<class T>(T x) { return x < T(0) ? T(selu_scale_alpha) * minus_one(x) : T(selu_scale) * x; });
-  each_value(ops, "Softsign", floats{}, []<class W>(W x) { return x / (std::abs(x) + W(1)); });
+  each1_computed(ops, {"Relu"}, reals{}, []<class W>(W x) { return x < W(0) ? W(0) : x; });
+  each1_computed(ops, {"Relu6"}, reals{}, []<class W>(W x) { return x < W(0) ? W(0) : x > W(6) ? W(6) : x; });
+  each_with_exponential(ops, "Elu", []<class T>(T x, T e) {
+    const T below = e - T(1);
+    return x < T(0) ? below : x;
+  });
+  each_with_exponential(ops, "Selu", []<class T>(T x, T e) {
+    const T below = T(selu_scale_alpha) * (e - T(1)), above = T(selu_scale) * x;
+    return x < T(0) ? below : above;
+  });
+  each1_computed(ops, {"Softsign"}, floats{}, []<class W>(W x) { return x / (std::abs(x) + W(1)); });
   ops.add("Softplus", floats{}, []<class T>(Call& call, In<T> features) {
-    const Wide<T> threshold = softplus_threshold<T>();
-    const T* in = features.data();
     T* out = call.alloc_over<T>(0, features.index, features.shape());
-    for (std::int64_t i = 0, n = features.size(); i < n; ++i) {
-      const Wide<T> x = static_cast<Wide<T>>(in[i]);
-      out[i] = static_cast<T>(x > -threshold ? x : x < threshold ? std::exp(x) : std::log1p(std::exp(x)));
-    }
+    detail::with_function(features.data(), out, features.size(), vector_functions<Wide<T>>().exp,
+                          [threshold = softplus_threshold<T>()](const T* from, const Wide<T>* exponential, T* to, std::int64_t n) {
+                            softplus(from, exponential, to, n, threshold);
+                          });
   });
   ops.add("LeakyRelu", floats{}, []<class T>(Call& call, In<T> features, Attr<"alpha", float> alpha) {
-    const T slope = static_cast<T>(*alpha), *in = features.data();
+    const T* in = features.data();
     T* out = call.alloc_over<T>(0, features.index, features.shape());
-    for (std::int64_t i = 0, n = features.size(); i < n; ++i) out[i] = in[i] > T(0) ? in[i] : in[i] * slope;
+    detail::in_ranges(features.size(), 1, [&, slope = static_cast<T>(*alpha)](std::int64_t first, std::int64_t last) {
+      const auto leak = [slope](const T& x) {
+        const T below = x * slope;
+        return x > T(0) ? x : below;
+      };
+      detail::each_of_all(leak, in + first, out + first, last - first);
+    });
   });
 }
 

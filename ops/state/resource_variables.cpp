@@ -154,7 +154,9 @@ void add_resource_variables(Registry& ops) {
       if (const Shape& shape = variable->snapshot().shape(); shape != value.shape())
         return invalid("Cannot update variable with shape {} using a Tensor with shape {}, shapes must be equal.", shape, value.shape());
       T* out = variable->writable().template mutable_data<T>();
-      for (std::int64_t i = 0; i < value.size(); ++i) out[i] = combine(out[i], value[i]);
+      const T* by = value.data();
+#pragma GCC ivdep
+      for (std::int64_t i = 0, n = value.size(); i < n; ++i) out[i] = combine(out[i], by[i]);
       return absl::OkStatus();
     });
   };

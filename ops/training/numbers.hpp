@@ -5,6 +5,9 @@
 
 #include <Eigen/Core>
 
+#include <cmath>
+#include <type_traits>
+
 namespace troupe::training {
 
 using all = types<half, bfloat16, float, double, complex64, complex128>;
@@ -16,7 +19,9 @@ T square(const T& x) {
 }
 template <class T>
 T root(const T& x) {
-  return Eigen::numext::sqrt(x);
+  // Eigen's own is an instruction for one number, which keeps compilers from making vectors.
+  if constexpr (std::is_floating_point_v<T>) return std::sqrt(x);
+  else return Eigen::numext::sqrt(x);
 }
 template <class T>
 T inverse_root(const T& x) {

@@ -2,6 +2,7 @@
 #include <troupe/ops/kernel.hpp>
 #include <troupe/ops/linalg/fourier.hpp>
 #include <troupe/ops/nn/options.hpp>
+#include <troupe/ops/parallel.hpp>
 
 #include <algorithm>
 
@@ -10,6 +11,9 @@ namespace troupe {
 namespace {
 
 using Complex = std::complex<double>;
+
+/// What a value of a transform costs, roughly.
+constexpr double ns_of_value = 10;
 
 /// Values of several innermost dimensions, of one element of the batch.
 struct Block {
@@ -30,8 +34,12 @@ void transform_along(Block& block, std::size_t axis, Fourier& fourier) {
   std::int64_t step = 1;
   for (std::size_t i = axis + 1; i < block.dims.size(); ++i) step *= block.dims[i];
   std::vector<Complex> line(static_cast<std::size_t>(n));
-  for (std::int64_t at = 0; at < block.size(); ++at) {
-    if (at / step % n != 0) continue;
+  if (step == 1) {
+    for (std::int64_t at = 0, all = block.size(); at < all; at += n) fourier.run(block.values.data() + at);
+    return;
+  }
+  for (std::int64_t i = 0, lines = block.size() / n; i < lines; ++i) {
+    const std::int64_t at = i / step * step * n + i % step;
     for (std::int64_t k = 0; k < n; ++k) line[static_cast<std::size_t>(k)] = block.values[static_cast<std::size_t>(at + k * step)];
     fourier.run(line.data());
     for (std::int64_t k = 0; k < n; ++k) block.values[static_cast<std::size_t>(at + k * step)] = line[static_cast<std::size_t>(k)];
@@ -43,14 +51,15 @@ template <class F>
 void for_each_within(const std::vector<std::int64_t>& dims, const std::vector<std::int64_t>& larger, F&& each) {
   std::int64_t total = 1;
   for (std::int64_t d : dims) total *= d;
-  for (std::int64_t i = 0; i < total; ++i) {
-    std::int64_t rest = i, at = 0, step = 1;
-    for (std::size_t k = dims.size(); k-- > 0;) {
+  const std::int64_t row = dims.back();
+  for (std::int64_t i = 0; i < total; i += row) {
+    std::int64_t rest = i / row, at = 0, step = larger.back();
+    for (std::size_t k = dims.size() - 1; k-- > 0;) {
       at += rest % dims[k] * step;
       rest /= dims[k];
       step *= larger[k];
     }
-    each(i, at);
+    for (std::int64_t k = 0; k < row; ++k) each(i + k, at + k);
   }
 }
 
@@ -71,15 +80,20 @@ Status transform(Call& call, const In<C>& x, int rank, bool inverse) {
   TRY(check_rank(x.shape(), rank));
   C* out = call.alloc<C>(0, x.shape());
   if (x.size() == 0) return absl::OkStatus();
-  Block block(innermost(x.shape(), rank));
-  std::vector<Fourier> along;
-  for (std::int64_t n : block.dims) along.emplace_back(n, inverse);
-  const double scale = inverse ? 1 / static_cast<double>(block.size()) : 1;
-  for (std::int64_t at = 0; at < x.size(); at += block.size()) {
-    std::copy_n(x.data() + at, block.size(), block.values.begin());
-    for (std::size_t axis = block.dims.size(); axis-- > 0;) transform_along(block, axis, along[axis]);
-    std::transform(block.values.begin(), block.values.end(), out + at, [&](const Complex& v) { return static_cast<C>(v * scale); });
-  }
+  const Block whole(innermost(x.shape(), rank));
+  std::vector<Fourier> prepared;
+  for (std::int64_t n : whole.dims) prepared.emplace_back(n, inverse);
+  const double scale = inverse ? 1 / static_cast<double>(whole.size()) : 1;
+  in_parallel(x.size() / whole.size(), ns_of_value * static_cast<double>(whole.size()), [&](std::int64_t first, std::int64_t last) {
+    Block block = whole;
+    std::vector<Fourier> along = prepared;
+    for (std::int64_t at = first * block.size(); at < last * block.size(); at += block.size()) {
+      std::copy_n(x.data() + at, block.size(), block.values.begin());
+      for (std::size_t axis = block.dims.size(); axis-- > 0;) transform_along(block, axis, along[axis]);
+      std::transform(block.values.begin(), block.values.end(), out + at,
+                     [&](const Complex& v) { return C(Complex(v.real() * scale, v.imag() * scale)); });
+    }
+  });
   return absl::OkStatus();
 }
 

@@ -19,15 +19,27 @@ class Fourier {
  private:
   using Complex = std::complex<double>;
 
-  void split(const Complex* in, std::int64_t step, Complex* out, std::int64_t n, std::size_t factor);
+  /// A pass over all values that turns lines of `radix * parts` values, of which `step` lie side by side, into `radix` times as many.
+  struct Pass {
+    std::int64_t radix, parts, step;
+    std::vector<double> re, im;              // the roots by which results are turned: those of all parts for each result but the first
+    std::vector<double> radix_re, radix_im;  // the roots of the radix
+  };
+
+  void run_passes(Complex* values);
   void run_chirp(Complex* values);
 
   std::int64_t n_;
-  std::vector<std::int64_t> factors_;  // small primes, or empty where the length has a large one
-  std::vector<Complex> roots_, work_;
+  bool inverse_;
+  std::vector<Pass> passes_;  // none where the length has a large prime factor
+  std::vector<double> re_, im_, next_re_, next_im_;
   // For a length with a large prime factor: Bluestein's convolution with a chirp.
-  std::vector<Complex> chirp_, spectrum_;
+  std::vector<Complex> chirp_, spectrum_, work_;
   std::vector<Fourier> inner_;
+
+  static void combine_two(const Pass& pass, const double* re, const double* im, double* to_re, double* to_im);
+  static void combine_four(const Pass& pass, const double* re, const double* im, double* to_re, double* to_im);
+  static void combine_any(const Pass& pass, const double* re, const double* im, double* to_re, double* to_im);
 };
 
 }  // namespace troupe

@@ -42,7 +42,7 @@ void copy_into(const Tensor& from, Tensor& to, std::int64_t at) {
 }
 
 void fill_with(const Tensor& value, Tensor& to) {
-  by_storage(to.dtype(), [&]<class S>() { std::fill_n(to.mutable_data<S>(), to.size(), *value.data<S>()); });
+  by_storage(to.dtype(), [&]<class S>() { detail::copy_row(value.data<S>(), 0, to.mutable_data<S>(), 1, to.size()); });
 }
 
 }  // namespace troupe

@@ -3,9 +3,11 @@
 
 #include <troupe/messaging/shape.hpp>
 #include <troupe/ops/array/storage.hpp>
+#include <troupe/ops/parallel.hpp>
 
 #include <algorithm>
 #include <cstdint>
+#include <type_traits>
 
 namespace troupe {
 
@@ -56,27 +58,45 @@ struct Walk {
 namespace detail {
 
 template <class S>
-void copy_row(const S* from, std::int64_t from_step, S* to, std::int64_t to_step, std::int64_t n) {
+__attribute__((optimize("O3"))) void copy_row(const S* from, std::int64_t from_step, S* to, std::int64_t to_step, std::int64_t n) {
   if (to_step == 1 && from_step == 1) {
     std::copy_n(from, n, to);
   } else if (to_step == 1 && from_step == 0) {
-    std::fill_n(to, n, *from);
+    const S value = *from;
+    for (std::int64_t i = 0; i < n; ++i) to[i] = value;
   } else {
     for (std::int64_t i = 0; i < n; ++i) to[i * to_step] = from[i * from_step];
   }
 }
 
+constexpr std::int64_t square_side = 16;
+
+/// A whole square: what lies side by side is read once, before anything is written.
+template <class S>
+__attribute__((optimize("O3"))) void copy_square(const S* from, std::int64_t from_step, S* to, std::int64_t to_step) {
+  S kept[square_side][square_side];
+  for (std::int64_t b = 0; b < square_side; ++b)
+    for (std::int64_t a = 0; a < square_side; ++a) kept[b][a] = from[b * from_step + a];
+  for (std::int64_t a = 0; a < square_side; ++a)
+    for (std::int64_t b = 0; b < square_side; ++b) to[a * to_step + b] = kept[b][a];
+}
+
 /// Two dimensions that are contiguous on opposite sides go in squares that stay in the cache.
 template <class S>
-void copy_squares(const S* from, S* to, const Walk& walk) {
-  constexpr std::int64_t side = 16;
+void copy_squares(const S* from, S* to, const Walk& walk, std::int64_t first, std::int64_t last) {
+  constexpr std::int64_t side = square_side;
   const std::size_t r = walk.size.size() - 2, c = r + 1;
-  for (std::int64_t i = 0; i < walk.size[r]; i += side)
+  for (std::int64_t i = first; i < last; i += side)
     for (std::int64_t j = 0; j < walk.size[c]; j += side) {
-      const std::int64_t rows = std::min(side, walk.size[r] - i), columns = std::min(side, walk.size[c] - j);
+      const std::int64_t rows = std::min(side, last - i), columns = std::min(side, walk.size[c] - j);
+      if constexpr (std::is_trivially_copyable_v<S>) {
+        if (rows == side && columns == side) {
+          copy_square(from + i + j * walk.from_step[c], walk.from_step[c], to + i * walk.to_step[r] + j, walk.to_step[r]);
+          continue;
+        }
+      }
       for (std::int64_t a = i; a < i + rows; ++a)
-        for (std::int64_t b = j; b < j + columns; ++b)
-          to[a * walk.to_step[r] + b * walk.to_step[c]] = from[a * walk.from_step[r] + b * walk.from_step[c]];
+        for (std::int64_t b = j; b < j + columns; ++b) to[a * walk.to_step[r] + b] = from[a + b * walk.from_step[c]];
     }
 }
 
@@ -91,7 +111,12 @@ void copy_along(const Walk& given, const S* from, S* to) {
     for (std::size_t d = 0; d < last; ++d)
       if (walk.from_step[d] == 1) {
         walk.swap_dimensions(d, last - 1);
-        walk.for_each_outer(2, [&](std::int64_t x, std::int64_t y) { detail::copy_squares(from + x, to + y, walk); });
+        const std::int64_t rows = walk.size[last - 1], bands = (rows + detail::square_side - 1) / detail::square_side;
+        walk.for_each_outer(2, [&](std::int64_t x, std::int64_t y) {
+          in_parallel(bands, static_cast<double>(detail::square_side * walk.size[last]), [&](std::int64_t first, std::int64_t end) {
+            detail::copy_squares(from + x, to + y, walk, first * detail::square_side, std::min(rows, end * detail::square_side));
+          });
+        });
         return;
       }
   }

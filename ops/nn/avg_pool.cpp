@@ -2,6 +2,11 @@
 #include <troupe/ops/kernel.hpp>
 #include <troupe/ops/nn/pool.hpp>
 #include <troupe/ops/nn/wide.hpp>
+#include <troupe/ops/parallel.hpp>
+
+#include <algorithm>
+#include <type_traits>
+#include <vector>
 
 namespace troupe {
 
@@ -17,6 +22,24 @@ Status check_options(const PoolOptions& o, const char* kind, bool positive) {
   return absl::OkStatus();
 }
 
+/// What a value under a window costs, roughly.
+constexpr double ns_of_value = 0.5;
+
+std::int64_t taps(const Pooling& p) { return p.window[1].filter * p.window[2].filter; }
+
+std::int64_t pixels_under(const Pooling& p, std::int64_t position) {
+  std::int64_t count = 0;
+  for_each_pixel(p, position, [&](std::int64_t) { ++count; });
+  return count;
+}
+
+/// sums += values * factor.
+template <class T>
+void add_scaled(const T* values, Wide<T> factor, Wide<T>* sums, std::int64_t n) {
+#pragma GCC ivdep
+  for (std::int64_t c = 0; c < n; ++c) sums[c] += static_cast<Wide<T>>(values[c]) * factor;
+}
+
 template <class T>
 Status average_pool(Call& call, const In<T>& input, const PoolOptions& options) {
   if (options.moves_channels<T>()) {
@@ -30,19 +53,20 @@ Status average_pool(Call& call, const In<T>& input, const PoolOptions& options) 
   if (p.depth_window != 1) return unimplemented("Non-spatial pooling is not yet supported. Volunteers? :)");
   const Shape shape = pooled_shape(p);
   T* out = call.alloc<T>(0, shape);
-  std::vector<Wide<T>> sums(static_cast<std::size_t>(p.depth));
-  for (std::int64_t b = 0; b < p.batch; ++b) {
-    const T* image = input.data() + b * p.inputs() * p.depth;
-    for (std::int64_t at = 0; at < p.positions(); ++at, out += p.depth) {
-      std::int64_t count = 0;
+  const T* images = input.data();
+  in_parallel(p.batch * p.positions(), ns_of_value * static_cast<double>(p.depth * taps(p)), [&](std::int64_t first, std::int64_t last) {
+    std::vector<Wide<T>> sums(static_cast<std::size_t>(p.depth));
+    for (std::int64_t i = first; i < last; ++i) {
+      const T* image = images + i / p.positions() * p.inputs() * p.depth;
+      const auto count = static_cast<Wide<T>>(pixels_under(p, i % p.positions()));
       std::fill(sums.begin(), sums.end(), Wide<T>(0));
-      for_each_pixel(p, at, [&](std::int64_t pixel) {
-        ++count;
-        for (std::int64_t c = 0; c < p.depth; ++c) sums[static_cast<std::size_t>(c)] += static_cast<Wide<T>>(image[pixel * p.depth + c]);
-      });
-      for (std::int64_t c = 0; c < p.depth; ++c) out[c] = static_cast<T>(sums[static_cast<std::size_t>(c)] / static_cast<Wide<T>>(count));
+      for_each_pixel(p, i % p.positions(), [&](std::int64_t pixel) { add_scaled(image + pixel * p.depth, Wide<T>(1), sums.data(), p.depth); });
+      T* to = out + i * p.depth;
+      const Wide<T>* sum = sums.data();
+#pragma GCC ivdep
+      for (std::int64_t c = 0; c < p.depth; ++c) to[c] = static_cast<T>(sum[c] / count);
     }
-  }
+  });
   return absl::OkStatus();
 }
 
@@ -72,20 +96,22 @@ Status average_gradient(Call& call, const In<std::int32_t>& sizes, const In<T>& 
   p.window[1].output = gradient.dim(1);
   p.window[2].output = gradient.dim(2);
   T* out = call.alloc<T>(0, shape);
-  std::vector<Wide<T>> sums(static_cast<std::size_t>(p.inputs() * p.depth));
-  const T* from = gradient.data();
-  for (std::int64_t b = 0; b < p.batch; ++b) {
-    std::fill(sums.begin(), sums.end(), Wide<T>(0));
-    for (std::int64_t at = 0; at < p.positions(); ++at, from += p.depth) {
-      std::int64_t count = 0;
-      for_each_pixel(p, at, [&](std::int64_t) { ++count; });
-      const Wide<T> share = Wide<T>(1) / static_cast<Wide<T>>(count);
-      for_each_pixel(p, at, [&](std::int64_t pixel) {
-        for (std::int64_t c = 0; c < p.depth; ++c) sums[static_cast<std::size_t>(pixel * p.depth + c)] += static_cast<Wide<T>>(from[c]) * share;
-      });
+  const std::int64_t image = p.inputs() * p.depth;
+  in_parallel(p.batch, ns_of_value * static_cast<double>(p.positions() * p.depth * taps(p)), [&](std::int64_t first, std::int64_t last) {
+    // Sums of narrow types are taken apart from the output.
+    std::vector<Wide<T>> apart(std::is_same_v<T, Wide<T>> ? 0 : static_cast<std::size_t>(image));
+    for (std::int64_t b = first; b < last; ++b) {
+      Wide<T>* sums = apart.data();
+      if constexpr (std::is_same_v<T, Wide<T>>) sums = out + b * image;
+      std::fill_n(sums, image, Wide<T>(0));
+      const T* from = gradient.data() + b * p.positions() * p.depth;
+      for (std::int64_t at = 0; at < p.positions(); ++at, from += p.depth) {
+        const Wide<T> share = Wide<T>(1) / static_cast<Wide<T>>(pixels_under(p, at));
+        for_each_pixel(p, at, [&](std::int64_t pixel) { add_scaled(from, share, sums + pixel * p.depth, p.depth); });
+      }
+      if constexpr (!std::is_same_v<T, Wide<T>>) std::transform(sums, sums + image, out + b * image, [](Wide<T> v) { return static_cast<T>(v); });
     }
-    out = std::transform(sums.begin(), sums.end(), out, [](Wide<T> v) { return static_cast<T>(v); });
-  }
+  });
   return absl::OkStatus();
 }
 

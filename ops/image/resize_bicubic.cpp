@@ -1,5 +1,6 @@
 // Bicubic resizing and its gradient.
 #include <troupe/ops/image/resize.hpp>
+#include <troupe/ops/parallel.hpp>
 
 #include <array>
 #include <vector>
@@ -57,19 +58,26 @@ template <class T>
 void resize(const Resize& r, const ResizeOptions& o, const T* in, float* out) {
   if (r.nothing()) return;
   const auto rows = taps(o, r.in_height, r.out_height), columns = taps(o, r.in_width, r.out_width);
-  for (std::int64_t b = 0; b < r.batch; ++b, in += r.in_size())
-    for (const Taps& y : rows)
-      for (const Taps& x : columns)
-        for (std::int64_t c = 0; c < r.channels; ++c) {
-          float sum = 0;
-          for (std::size_t j = 0; j < 4; ++j) {
-            float column = 0;
-            for (std::size_t i = 0; i < 4; ++i)
-              column += static_cast<float>(in[(y.pixel[i] * r.in_width + x.pixel[j]) * r.channels + c]) * y.weight[i];
-            sum += column * x.weight[j];
-          }
-          *out++ = sum;
-        }
+  const std::int64_t in_row = r.in_width * r.channels, out_row = r.out_width * r.channels;
+  in_parallel(r.batch * r.out_height, 4.0 * static_cast<double>(in_row + out_row), [&](std::int64_t first, std::int64_t last) {
+    // Four rows become one, of which four columns become one.
+    std::vector<float> mixed(static_cast<std::size_t>(in_row));
+    float* line = mixed.data();
+    for (std::int64_t at = first; at < last; ++at) {
+      const T* image = in + at / r.out_height * r.in_size();
+      const Taps& y = rows[static_cast<std::size_t>(at % r.out_height)];
+      const T *a = image + y.pixel[0] * in_row, *b = image + y.pixel[1] * in_row, *c = image + y.pixel[2] * in_row, *d = image + y.pixel[3] * in_row;
+      for (std::int64_t i = 0; i < in_row; ++i)
+        line[i] = static_cast<float>(a[i]) * y.weight[0] + static_cast<float>(b[i]) * y.weight[1] + static_cast<float>(c[i]) * y.weight[2] +
+                  static_cast<float>(d[i]) * y.weight[3];
+      float* to = out + at * out_row;
+      for (const Taps& x : columns) {
+        const float *p = line + x.pixel[0] * r.channels, *q = line + x.pixel[1] * r.channels, *s = line + x.pixel[2] * r.channels,
+                    *t = line + x.pixel[3] * r.channels;
+        for (std::int64_t k = 0; k < r.channels; ++k) *to++ = p[k] * x.weight[0] + q[k] * x.weight[1] + s[k] * x.weight[2] + t[k] * x.weight[3];
+      }
+    }
+  });
 }
 
 template <class T>

@@ -1,6 +1,8 @@
 // Bilinear resizing and its gradient.
 #include <troupe/ops/image/resize.hpp>
+#include <troupe/ops/parallel.hpp>
 
+#include <array>
 #include <vector>
 
 namespace troupe {
@@ -24,22 +26,61 @@ std::vector<Between> between(const ResizeOptions& o, std::int64_t in, std::int64
   return found;
 }
 
+/// Rows of an image that have been resized in width already; neighbouring rows of the output share them.
+template <class T>
+class Widened {
+ public:
+  Widened(const Resize& r, const std::vector<Between>& columns) : r_(r), columns_(columns) {
+    for (auto& row : rows_) row.resize(static_cast<std::size_t>(r.out_width * r.channels));
+  }
+  /// The row of that number, which stays what it is until two others have been asked for.
+  const float* row(const T* image, std::int64_t number) {
+    const T* from = image + number * r_.in_width * r_.channels;
+    for (std::size_t i = 0; i < 2; ++i)
+      if (from_[i] == from) {
+        latest_ = i;
+        return rows_[i].data();
+      }
+    latest_ = 1 - latest_;
+    from_[latest_] = from;
+    widen(from, rows_[latest_].data());
+    return rows_[latest_].data();
+  }
+
+ private:
+  void widen(const T* from, float* to) const {
+    for (const Between& x : columns_) {
+      const T *left = from + x.lower * r_.channels, *right = from + x.upper * r_.channels;
+      for (std::int64_t c = 0; c < r_.channels; ++c) {
+        const float l = static_cast<float>(left[c]);
+        *to++ = l + (static_cast<float>(right[c]) - l) * x.share;
+      }
+    }
+  }
+
+  const Resize& r_;
+  const std::vector<Between>& columns_;
+  std::array<std::vector<float>, 2> rows_;
+  std::array<const T*, 2> from_{};
+  std::size_t latest_ = 0;
+};
+
 template <class T>
 void resize(const Resize& r, const ResizeOptions& o, const T* in, float* out) {
   if (r.nothing()) return;
   const auto rows = between(o, r.in_height, r.out_height), columns = between(o, r.in_width, r.out_width);
-  for (std::int64_t b = 0; b < r.batch; ++b, in += r.in_size())
-    for (const Between& y : rows) {
-      const T *top = in + y.lower * r.in_width * r.channels, *bottom = in + y.upper * r.in_width * r.channels;
-      for (const Between& x : columns)
-        for (std::int64_t c = 0; c < r.channels; ++c) {
-          const std::int64_t left = x.lower * r.channels + c, right = x.upper * r.channels + c;
-          const float tl = static_cast<float>(top[left]), tr = static_cast<float>(top[right]);
-          const float bl = static_cast<float>(bottom[left]), br = static_cast<float>(bottom[right]);
-          const float upper = tl + (tr - tl) * x.share, lower = bl + (br - bl) * x.share;
-          *out++ = upper + (lower - upper) * y.share;
-        }
+  const std::int64_t size = r.out_width * r.channels;
+  in_parallel(r.batch * r.out_height, 2.0 * static_cast<double>(size), [&](std::int64_t first, std::int64_t last) {
+    Widened<T> widened(r, columns);
+    for (std::int64_t at = first; at < last; ++at) {
+      const T* image = in + at / r.out_height * r.in_size();
+      const Between& y = rows[static_cast<std::size_t>(at % r.out_height)];
+      const float *upper = widened.row(image, y.lower), *lower = widened.row(image, y.upper);
+      float* to = out + at * size;
+#pragma GCC ivdep
+      for (std::int64_t i = 0; i < size; ++i) to[i] = upper[i] + (lower[i] - upper[i]) * y.share;
     }
+  });
 }
 
 template <class T>

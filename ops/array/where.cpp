@@ -15,13 +15,19 @@ Status where(Call& call, In<T> x) {
   std::int64_t count = 0;
   for (const T& value : x.values()) count += value != T(0) ? 1 : 0;
   std::int64_t* out = call.alloc<std::int64_t>(0, Shape{count, x.dims()});
-  const Dims steps = steps_of(x.shape());
-  for (std::int64_t i = 0; i < x.size(); ++i) {
-    if (!(x[i] != T(0))) continue;
-    std::int64_t rest = i;
-    for (std::size_t d = 0; d < rank; ++d) {
-      *out++ = rest / steps[d];
-      rest %= steps[d];
+  if (count == 0) return absl::OkStatus();
+  // Row by row: what comes before the last coordinate stays the same along a row.
+  const std::int64_t row = x.dim(x.dims() - 1);
+  Dims at(rank - 1, 0);
+  for (const T *from = x.data(), *end = from + x.size(); from < end; from += row) {
+    for (std::int64_t i = 0; i < row; ++i) {
+      if (!(from[i] != T(0))) continue;
+      for (std::int64_t d : at) *out++ = d;
+      *out++ = i;
+    }
+    for (std::size_t d = rank - 1; d-- > 0;) {
+      if (++at[d] < x.dim(static_cast<int>(d))) break;
+      at[d] = 0;
     }
   }
   return absl::OkStatus();

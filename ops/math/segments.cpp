@@ -40,12 +40,14 @@ Status reduce_segments(Call& call, const In<T>& x, const Tensor& segment_ids, T 
   std::vector<A> acc(static_cast<std::size_t>(n));
   auto run = [&](std::int64_t id, std::int64_t first, std::int64_t last) {
     std::fill(acc.begin(), acc.end(), R::template start<A>());
-    for (std::int64_t row = first; row < last; ++row)
-      for (std::int64_t i = 0; i < n; ++i) {
-        auto& a = acc[static_cast<std::size_t>(i)];
-        a = R::join(a, static_cast<A>(x[row * n + i]));
-      }
-    for (std::int64_t i = 0; i < n; ++i) out[id * n + i] = static_cast<T>(finish(acc[static_cast<std::size_t>(i)], last - first));
+    A* sum = acc.data();
+    for (std::int64_t row = first; row < last; ++row) {
+      const T* from = x.data() + row * n;
+#pragma GCC ivdep
+      for (std::int64_t i = 0; i < n; ++i) sum[i] = R::join(sum[i], static_cast<A>(from[i]));
+    }
+    T* to = out + id * n;
+    for (std::int64_t i = 0; i < n; ++i) to[i] = static_cast<T>(finish(sum[i], last - first));
     return absl::OkStatus();
   };
   return for_each_run(ids, rows, run, [&](std::int64_t first, std::int64_t last) {

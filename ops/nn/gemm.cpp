@@ -72,6 +72,21 @@ struct Wrapping<T> {
   using type = std::make_unsigned_t<T>;
 };
 
+/// c += a * b for rows [first, last) of integers, which Eigen does not multiply in vectors.
+template <class W>
+__attribute__((optimize("O3"))) void multiply_integers(const GemmSizes& s, const W* a, const W* b, W* c, std::int64_t first, std::int64_t last) {
+  constexpr std::int64_t block = 64;  // rows of b that stay in the cache
+  for (std::int64_t from = 0; from < s.inner; from += block)
+    for (std::int64_t i = first; i < last; ++i)
+      for (std::int64_t k = from; k < std::min(s.inner, from + block); ++k) {
+        const W factor = a[i * s.inner + k];
+        const W* right = b + k * s.columns;
+        W* to = c + i * s.columns;
+#pragma GCC ivdep
+        for (std::int64_t j = 0; j < s.columns; ++j) to[j] = static_cast<W>(to[j] + factor * right[j]);
+      }
+}
+
 template <class T>
 void multiply(const GemmSizes& s, const T* a, Side side_a, const T* b, Side side_b, T* c, bool accumulate) {
   using W = typename Wrapping<T>::type;
@@ -79,6 +94,13 @@ void multiply(const GemmSizes& s, const T* a, Side side_a, const T* b, Side side
   std::vector<T> memory_a, memory_b;
   const T* x = plain(a, side_a, s.rows, s.inner, memory_a);
   const T* y = plain(b, side_b, s.inner, s.columns, memory_b);
+  if constexpr (std::is_integral_v<T>) {
+    if (!accumulate) std::fill_n(c, s.elements(), T(0));
+    in_parallel(s.rows, other_ns * static_cast<double>(s.inner * s.columns), [&](std::int64_t row, std::int64_t end) {
+      multiply_integers(s, reinterpret_cast<const W*>(x), reinterpret_cast<const W*>(y), reinterpret_cast<W*>(c), row, end);
+    });
+    return;
+  }
   Eigen::Map<const Matrix> right(reinterpret_cast<const W*>(y), s.inner, s.columns);
   in_parallel(s.rows, other_ns * static_cast<double>(s.inner * s.columns), [&](std::int64_t row, std::int64_t end) {
     Eigen::Map<const Matrix> left(reinterpret_cast<const W*>(x) + row * s.inner, end - row, s.inner);

@@ -160,13 +160,15 @@ Status product(Call& call, const In<I>& indices, const In<T>& values, const Tens
   else to = sums.data();
   const std::vector<T> turned = adjoint_b ? adjoint_of(b) : std::vector<T>();
   const T* right = adjoint_b ? turned.data() : b.data();
-  for (std::int64_t i = 0; i < values.size(); ++i) {
-    const std::int64_t m = indices[i * 2 + (adjoint_a ? 1 : 0)], k = indices[i * 2 + (adjoint_a ? 0 : 1)];
+  const I* index = indices.data();
+  for (std::int64_t i = 0, count = values.size(); i < count; ++i) {
+    const std::int64_t m = index[i * 2 + (adjoint_a ? 1 : 0)], k = index[i * 2 + (adjoint_a ? 0 : 1)];
     if (k < 0 || k >= inner) return invalid("k ({}) from index[{},{}] out of bounds (>={})", k, i, adjoint_a ? 0 : 1, inner);
     if (m < 0 || m >= rows) return invalid("m ({}) from index[{},{}] out of bounds (>={})", m, i, adjoint_a ? 1 : 0, rows);
     const auto a = static_cast<Wide<T>>(conjugate_if(adjoint_a, values[i]));
     const T* from = right + k * columns;
     Wide<T>* sum = to + m * columns;
+#pragma GCC ivdep
     for (std::int64_t n = 0; n < columns; ++n) sum[n] = wrap_add(sum[n], wrap_mul(a, static_cast<Wide<T>>(from[n])));
   }
   if constexpr (!std::is_same_v<Wide<T>, T>) std::transform(sums.begin(), sums.end(), out, [](Wide<T> x) { return static_cast<T>(x); });

@@ -1,5 +1,6 @@
 // Cast between all pairs of number types.
 #include <troupe/ops/kernel.hpp>
+#include <troupe/ops/parallel.hpp>
 
 #include <bit>
 #include <cmath>
@@ -46,6 +47,8 @@ To convert(const From& x) {
     return To(convert<typename To::value_type>(x));
   } else if constexpr (std::is_same_v<To, bool>) {
     return x != static_cast<From>(0);
+  } else if constexpr (std::is_same_v<From, bfloat16>) {
+    return convert<To>(std::bit_cast<float>(static_cast<std::uint32_t>(x.value) << 16));
   } else if constexpr (is_floating<From> && sizeof(From) == 2) {
     return convert<To>(static_cast<float>(x));
   } else if constexpr (is_floating<To> && sizeof(To) == 2) {
@@ -83,7 +86,12 @@ void convert_all(const Tensor& x, Tensor& out, bool truncate) {
       return;
     }
   }
-  for (std::int64_t i = 0; i < n; ++i) to[i] = convert<To>(from[i]);
+  in_parallel(n, 0.5, [&](std::int64_t first, std::int64_t last) {
+    const From* in = from;
+    To* out_of = to;
+#pragma GCC ivdep
+    for (std::int64_t i = first; i < last; ++i) out_of[i] = convert<To>(in[i]);
+  });
 }
 
 Status cast(Call& call, const Tensor& x, DType from, DType to, bool truncate) {

@@ -5,10 +5,14 @@
 #include <troupe/ops/math/wrap.hpp>
 
 #include <complex>
+#include <cstdint>
 
 namespace troupe {
 
+// `lanes`: so many elements of a row are joined side by side. Sums depend on it in their last bits.
+
 struct SumReducer {
+  static constexpr std::int64_t lanes = 8;
   template <class A>
   static A start() {
     return A(0);
@@ -24,6 +28,7 @@ struct SumReducer {
 };
 
 struct ProductReducer {
+  static constexpr std::int64_t lanes = 8;
   template <class A>
   static A start() {
     return A(1);
@@ -48,6 +53,7 @@ struct SquareReducer : SumReducer {
 };
 
 struct MaxReducer {
+  static constexpr std::int64_t lanes = 64;
   template <class A>
   static A start() {
     return lowest_of<A>();
@@ -63,6 +69,7 @@ struct MaxReducer {
 };
 
 struct MinReducer {
+  static constexpr std::int64_t lanes = 64;
   template <class A>
   static A start() {
     return highest_of<A>();

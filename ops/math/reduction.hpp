@@ -3,6 +3,7 @@
 
 #include <troupe/messaging/tensor.hpp>
 #include <troupe/ops/kernel.hpp>
+#include <troupe/ops/parallel.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -22,13 +23,26 @@ struct ReductionPlan {
 
   bool reduces_rows() const { return output_step.back() == 0; }
 
+  /// Whether parts of the outermost dimension make outputs of their own.
+  bool splits() const { return size.size() > 1 && output_step[0] != 0; }
+  /// Input elements of one place of the outermost dimension.
+  std::int64_t slice() const {
+    std::int64_t n = 1;
+    for (std::size_t d = 1; d < size.size(); ++d) n *= size[d];
+    return n;
+  }
+
   /// Calls row(input offset, output offset) for each innermost row of size.back() elements.
   template <class Row>
   void for_each_row(std::int64_t elements, Row&& row) const {
+    for_each_row(0, elements, 0, row);
+  }
+  /// The same for input elements [begin, end), where the output's place of the first is known.
+  template <class Row>
+  void for_each_row(std::int64_t begin, std::int64_t end, std::int64_t to, Row&& row) const {
     const std::size_t outer = size.size() - 1;
     Shape::Dims at(outer, 0);
-    std::int64_t to = 0;
-    for (std::int64_t from = 0; from < elements; from += size.back()) {
+    for (std::int64_t from = begin; from < end; from += size.back()) {
       row(from, to);
       for (std::size_t d = outer; d-- > 0;) {
         to += output_step[d];
@@ -45,10 +59,15 @@ namespace detail {
 /// Folds a row in lanes, and long rows in halves, so that sums stay accurate and loops are independent.
 template <class R, class A, class T>
 A fold_row(const T* x, std::int64_t n) {
-  constexpr std::int64_t lanes = 8, longest = 2048;
+  constexpr std::int64_t lanes = R::lanes, longest = 2048;
   if (n > longest) {
     const std::int64_t left = n / 2 / lanes * lanes;
     return R::join(fold_row<R, A>(x, left), fold_row<R, A>(x + left, n - left));
+  }
+  if (lanes > 8 && n < lanes) {
+    A all = R::template start<A>();
+    for (std::int64_t i = 0; i < n; ++i) all = R::join(all, R::template lift<A>(x[i]));
+    return all;
   }
   A acc[lanes];
   std::fill_n(acc, lanes, R::template start<A>());
@@ -67,15 +86,22 @@ template <class R, class A, class T>
 void reduce_into(const T* x, std::int64_t elements, const ReductionPlan& plan, A* out) {
   std::fill_n(out, plan.output.elements(), R::template start<A>());
   const std::int64_t n = plan.size.back();
-  if (plan.reduces_rows()) {
-    plan.for_each_row(elements, [&](std::int64_t from, std::int64_t to) { out[to] = R::join(out[to], detail::fold_row<R, A>(x + from, n)); });
-  } else {
-    plan.for_each_row(elements, [&](std::int64_t from, std::int64_t to) {
-      const T* in = x + from;
-      A* acc = out + to;
-      for (std::int64_t i = 0; i < n; ++i) acc[i] = R::join(acc[i], R::template lift<A>(in[i]));
-    });
-  }
+  const auto reduce_part = [&](std::int64_t begin, std::int64_t end, std::int64_t start) {
+    if (plan.reduces_rows()) {
+      plan.for_each_row(begin, end, start,
+                        [&](std::int64_t from, std::int64_t to) { out[to] = R::join(out[to], detail::fold_row<R, A>(x + from, n)); });
+    } else {
+      plan.for_each_row(begin, end, start, [&](std::int64_t from, std::int64_t to) {
+        const T* in = x + from;
+        A* acc = out + to;
+        for (std::int64_t i = 0; i < n; ++i) acc[i] = R::join(acc[i], R::template lift<A>(in[i]));
+      });
+    }
+  };
+  if (!plan.splits() || elements == 0) return reduce_part(0, elements, 0);
+  const std::int64_t slice = plan.slice();
+  in_parallel(plan.size[0], 0.3 * static_cast<double>(slice),
+              [&](std::int64_t first, std::int64_t last) { reduce_part(first * slice, last * slice, first * plan.output_step[0]); });
 }
 
 /// A whole reduction kernel: accumulates as A and gives finish(accumulated, input elements per output).

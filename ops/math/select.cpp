@@ -1,6 +1,11 @@
 // Select and SelectV2: elements, rows or the whole of one input or of the other.
 #include <troupe/ops/kernel.hpp>
 #include <troupe/ops/math/joint_broadcast.hpp>
+#include <troupe/ops/parallel.hpp>
+
+#include <bit>
+#include <cstdint>
+#include <type_traits>
 
 namespace troupe {
 namespace {
@@ -12,10 +17,30 @@ Status differs_from_condition(const Call& call, const Shape& condition, int inpu
                  call.node().op, condition, input, shape);
 }
 
+template <std::size_t Size>
+using Unsigned = std::conditional_t<Size == 1, std::uint8_t,
+                                    std::conditional_t<Size == 2, std::uint16_t, std::conditional_t<Size == 4, std::uint32_t, std::uint64_t>>>;
+
+/// Without a branch, which data would often take unexpectedly.
+template <class T>
+void select_bits(const bool* which, const T* then, const T* otherwise, T* out, std::int64_t first, std::int64_t last) {
+  using Bits = Unsigned<sizeof(T)>;
+#pragma GCC ivdep
+  for (std::int64_t i = first; i < last; ++i) {
+    const Bits mask = static_cast<Bits>(Bits{0} - static_cast<Bits>(which[i]));
+    const Bits a = std::bit_cast<Bits>(then[i]), b = std::bit_cast<Bits>(otherwise[i]);
+    out[i] = std::bit_cast<T>(static_cast<Bits>((a & mask) | (b & static_cast<Bits>(~mask))));
+  }
+}
+
 template <class T>
 void select_elements(Call& call, const bool* which, const In<T>& t, const In<T>& e) {
   T* out = call.alloc<T>(0, t.shape());
-  for (std::int64_t i = 0; i < t.size(); ++i) out[i] = which[i] ? t[i] : e[i];
+  const T *then = t.data(), *otherwise = e.data();
+  if constexpr (std::is_trivially_copyable_v<T> && sizeof(T) <= 8)
+    in_parallel(t.size(), 0.5, [=](std::int64_t first, std::int64_t last) { select_bits(which, then, otherwise, out, first, last); });
+  else
+    for (std::int64_t i = 0, n = t.size(); i < n; ++i) out[i] = which[i] ? then[i] : otherwise[i];
 }
 
 template <class T>

@@ -1,5 +1,6 @@
 // Broadcasting as an op: BroadcastTo, BroadcastArgs and BroadcastGradientArgs.
 #include <troupe/ops/array/shapes.hpp>
+#include <troupe/ops/array/walk.hpp>
 #include <troupe/ops/kernel.hpp>
 #include <troupe/ops/math/index_values.hpp>
 #include <troupe/ops/math/joint_broadcast.hpp>
@@ -68,34 +69,6 @@ Status gradient_args(Call& call, const In<T>& left, const In<T>& right) {
   return absl::OkStatus();
 }
 
-template <class T>
-void copy_broadcast(const Tensor& x, Tensor& out, const JointBroadcast<1>& joint) {
-  const T* from = x.data<T>();
-  T* to = out.mutable_data<T>();
-  joint.for_each([&](std::int64_t o, const auto& at) { to[o] = from[at[0]]; });
-}
-
-struct Bytes16 {
-  std::uint64_t low, high;
-};
-
-Status copy_broadcast_any(const Tensor& x, Tensor& out, const JointBroadcast<1>& joint) {
-  switch (x.dtype()) {
-    case DType::string: return copy_broadcast<std::string>(x, out, joint), absl::OkStatus();
-    case DType::resource: return copy_broadcast<ResourceHandle>(x, out, joint), absl::OkStatus();
-    case DType::variant: return copy_broadcast<Variant>(x, out, joint), absl::OkStatus();
-    default: break;
-  }
-  switch (size_of(x.dtype())) {
-    case 1: return copy_broadcast<std::uint8_t>(x, out, joint), absl::OkStatus();
-    case 2: return copy_broadcast<std::uint16_t>(x, out, joint), absl::OkStatus();
-    case 4: return copy_broadcast<std::uint32_t>(x, out, joint), absl::OkStatus();
-    case 8: return copy_broadcast<std::uint64_t>(x, out, joint), absl::OkStatus();
-    case 16: return copy_broadcast<Bytes16>(x, out, joint), absl::OkStatus();
-    default: return unimplemented("BroadcastTo of {} is not supported", name_of(x.dtype()));
-  }
-}
-
 Status broadcast_to(Call& call, const Tensor& x, const Tensor& wanted) {
   if (wanted.rank() != 1) return invalid("shape must be a vector of {{int32,int64}}, got shape {}", wanted.shape());
   TRY_ASSIGN(const Shape shape, make_shape(index_values(wanted)));
@@ -107,7 +80,11 @@ Status broadcast_to(Call& call, const Tensor& x, const Tensor& wanted) {
   auto joint = JointBroadcast<2>::of({&x.shape(), &shape});
   if (!joint) return invalid("Incompatible shapes: {} vs. {}", x.shape(), shape);
   if (joint->output != shape) return invalid("Unable to broadcast tensor of shape {} to tensor of shape {}", x.shape(), shape);
-  return copy_broadcast_any(x, call.alloc(0, x.dtype(), shape), JointBroadcast<1>{shape, {joint->steps[0]}});
+  const Dims to = steps_of(shape);
+  Walk walk;
+  for (std::size_t d = 0; d < to.size(); ++d) walk.add(shape.dim(static_cast<int>(d)), joint->steps[0][d], to[d]);
+  copy_along(walk, x, call.alloc(0, x.dtype(), shape));
+  return absl::OkStatus();
 }
 
 }  // namespace

@@ -22,14 +22,20 @@ constexpr double ns_of_class = 2;
 /// The largest number of a row. What is no number is passed over: it shows in the sum of exponentials.
 template <class W>
 W largest(const W* x, std::int64_t n) {
-  constexpr std::int64_t lanes = 16;
+  constexpr std::int64_t lanes = 32;
+  if (n < lanes) {
+    W all = -std::numeric_limits<W>::infinity();
+    for (std::int64_t i = 0; i < n; ++i) all = x[i] > all ? x[i] : all;
+    return all;
+  }
   W most[lanes];
   std::fill_n(most, lanes, -std::numeric_limits<W>::infinity());
   std::int64_t i = 0;
   for (; i + lanes <= n; i += lanes)
     for (std::int64_t k = 0; k < lanes; ++k) most[k] = x[i + k] > most[k] ? x[i + k] : most[k];
   for (; i < n; ++i) most[0] = x[i] > most[0] ? x[i] : most[0];
-  return *std::max_element(most, most + lanes);
+  for (std::int64_t k = 1; k < lanes; ++k) most[0] = most[k] > most[0] ? most[k] : most[0];
+  return most[0];
 }
 
 /// Logits less their maximum, such that the exponential cannot overflow. Infinite maxima make all of it NaN.

@@ -107,7 +107,7 @@ void copy_along(const Walk& given, const S* from, S* to) {
   if (given.elements() == 0) return;
   Walk walk = given.simplified();
   const std::size_t last = walk.size.size() - 1;
-  if (last > 0 && walk.to_step[last] == 1 && walk.from_step[last] != 1) {
+  if (last > 0 && walk.to_step[last] == 1 && walk.from_step[last] != 1 && walk.from_step[last] != 0) {
     for (std::size_t d = 0; d < last; ++d)
       if (walk.from_step[d] == 1) {
         walk.swap_dimensions(d, last - 1);

@@ -138,8 +138,7 @@ Status split(TensorArray& array, const Tensor& value, const Tensor& lengths) {
   }
   if (value.rank() == 0) return invalid("Expected value to be at least a vector, but received shape: {}", value.shape());
   if (total != value.dim(0))
-    return invalid("Expected sum of lengths to be equal to values.shape[0], but sum of lengths is {} and value's shape is: {} ", total,
-                   value.shape());
+    return invalid("Expected sum of lengths to be equal to values.shape[0], but sum of lengths is {} and value's shape is: {}", total, value.shape());
   TRY_ASSIGN(std::int32_t size, array.size());
   const auto count = static_cast<std::int32_t>(lengths.size());
   if (array.dynamic()) size = std::max(size, count);

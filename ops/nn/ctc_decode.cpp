@@ -148,7 +148,7 @@ std::vector<double> log_softmax(const T* row, std::int64_t classes) {
 template <class T>
 Status search(Call& call, const In<T>& inputs, const In<std::int32_t>& lengths, std::int64_t width, std::int64_t paths, bool merge) {
   TRY_ASSIGN(auto s, check_sizes(inputs.shape(), lengths));
-  if (width < 1 || paths < 1 || paths > width) return invalid("Requested more paths than the beam width.");
+  if (width < 1 || paths < 1 || paths > width) return invalid("requested more paths than the beam width.");
   const auto wanted = static_cast<std::size_t>(paths);
   std::vector<std::vector<std::vector<std::int64_t>>> labels(wanted, std::vector<std::vector<std::int64_t>>(static_cast<std::size_t>(s.batch)));
   T* score = call.alloc<T>(static_cast<int>(3 * paths), Shape{s.batch, paths});

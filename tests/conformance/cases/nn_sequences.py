@@ -60,6 +60,7 @@ for inputs in ([f32(3, 2), L], [X, i32(2, 1)], [X, tensor([3], "int32")], [X, te
     refuse("CTCBeamSearchDecoder", inputs, beam_width=3, top_paths=1)
     refuse("CTCLoss", [inputs[0], *LABELS, inputs[1]])
 refuse("CTCGreedyDecoder", [X, L], blank_index=9)
+refuse("CTCBeamSearchDecoder", [X, L], beam_width=1, top_paths=2)
 for inputs in ([f32(3, 2, 0), L], [f32(0, 2, 3), tensor([0, 0], "int32")], [f32(3, 0, 3), i32(0)], [f32(3, 0, 3), i32(0, 1)]):
     refuse("CTCGreedyDecoder", inputs)
     refuse("CTCBeamSearchDecoder", inputs, beam_width=3, top_paths=1)

@@ -13,8 +13,8 @@ template <class S>
 MatrixOf<S> factor(const MatrixOf<S>& a) {
   const Eigen::LLT<MatrixOf<S>> llt(a);
   MatrixOf<S> l = llt.matrixL();
-  // Whoever asked sees from the NaNs which matrix of a batch is at fault.
-  if (llt.info() != Eigen::Success) l.template triangularView<Eigen::Lower>().setConstant(S(std::numeric_limits<double>::quiet_NaN()));
+  // Whoever asked sees from the NaNs which matrix of a batch is at fault; complex numbers have no NaN of their own, and TensorFlow gives zeros.
+  if (llt.info() != Eigen::Success) l.template triangularView<Eigen::Lower>().setConstant(std::numeric_limits<S>::quiet_NaN());
   return l;
 }
 

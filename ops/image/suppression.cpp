@@ -64,7 +64,7 @@ Chosen choose(std::int64_t count, const std::function<float(std::int64_t)>& scor
     bool suppressed = false;
     for (std::size_t j = chosen.boxes.size(); j-- > next.compared;) {
       const float shared = similarity(next.box, chosen.boxes[j]);
-      next.score *= shared <= rules.overlap_threshold ? std::exp(scale * shared * shared) : 0.0f;
+      next.score *= soft || shared <= rules.overlap_threshold ? std::exp(scale * shared * shared) : 0.0f;
       if (!soft && shared > rules.overlap_threshold) {
         suppressed = true;
         break;

@@ -41,6 +41,9 @@ case("NonMaxSuppressionV4", [BOXES, SCORES, tensor(20, "int32"), SHARED, LEAST],
 for sigma in (0.0, 0.5):
     case("NonMaxSuppressionV5", [BOXES, SCORES, MOST, SHARED, LEAST, tensor(sigma, "float")], ulp=32)
     case("NonMaxSuppressionV5", [BOXES, SCORES, tensor(20, "int32"), SHARED, LEAST, tensor(sigma, "float")], pad_to_max_output_size=True, ulp=32)
+# With a sigma, what overlaps more than is allowed loses score too, and keeps its place.
+case("NonMaxSuppressionV5", [BOXES, SCORES, tensor(12, "int32"), tensor(0.05, "float"), tensor(-np.inf, "float"), tensor(0.5, "float")], ulp=32)
+case("NonMaxSuppressionV5", [BOXES, SCORES, MOST, tensor(0.0, "float"), tensor(0.0, "float"), tensor(0.1, "float")], ulp=32)
 case("NonMaxSuppressionV5", [f32(0, 4), f32(0), MOST, SHARED, LEAST, tensor(0.0, "float")])
 case("NonMaxSuppressionWithOverlaps", [f32(12, 12, low=0, high=1), SCORES, MOST, SHARED, LEAST])
 case("NonMaxSuppressionWithOverlaps", [f32(0, 0), f32(0), MOST, SHARED, LEAST])

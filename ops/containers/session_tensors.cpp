@@ -1,4 +1,5 @@
 // Tensors that stay on their device between steps, known to the client by a handle.
+#include <troupe/ops/containers/session_tensors.hpp>
 #include <troupe/ops/kernel.hpp>
 #include <troupe/ops/resources/store.hpp>
 
@@ -30,6 +31,12 @@ std::string keep(Call& call, Step& step, const Tensor& tensor) {
 Status unknown_handle(const std::string& handle) { return invalid("The tensor with handle '{}' is not in the session store.", handle); }
 
 }  // namespace
+
+StatusOr<Tensor> kept_tensor(Step& step, const ResourceHandle& handle) {
+  const auto kept = step.resources->find<KeptTensor>(step.resources->default_container(), handle.name);
+  if (!kept.ok()) return unknown_handle(handle.name);
+  return (*kept)->tensor;
+}
 
 void add_session_tensors(Registry& ops) {
   ops.add("GetSessionHandle", [](Call& call, Step& step, Any value) { call.set_scalar<std::string>(0, keep(call, step, value.tensor)); });

@@ -1,4 +1,5 @@
 // Send and Recv: the ends of an edge that was cut between devices, or between client and graph.
+#include <troupe/ops/containers/session_tensors.hpp>
 #include <troupe/ops/kernel.hpp>
 #include <troupe/ops/resources/variable.hpp>
 
@@ -22,6 +23,13 @@ struct TransferKey {
   }
 };
 
+/// A client may feed the handle of a tensor that an earlier step left here in place of the tensor.
+bool stands_for_a_tensor(const Value& value, DType wanted) {
+  if (value.dead || wanted == DType::resource || !value.tensor.valid() || value.tensor.dtype() != DType::resource || value.tensor.size() != 1)
+    return false;
+  return value.tensor.values<ResourceHandle>()[0].container == kept_tensor_container;
+}
+
 }  // namespace
 
 void add_transfer(Registry& ops) {
@@ -30,9 +38,14 @@ void add_transfer(Registry& ops) {
     value.dead = call.input_value(0).dead;
     return step.rendezvous->send(key->at(call.tag()), std::move(value));
   });
-  ops.add({"_Recv", "_HostRecv"}, [](Call& call, State<TransferKey> key, Step& step, Done done) {
-    step.rendezvous->receive(key->at(call.tag()), [&call, done = std::move(done)](StatusOr<Value> value) {
+  ops.add({"_Recv", "_HostRecv"}, [](Call& call, State<TransferKey> key, Step& step, Attr<"tensor_type", DType> type, Done done) {
+    step.rendezvous->receive(key->at(call.tag()), [&call, &step, wanted = *type, done = std::move(done)](StatusOr<Value> value) {
       if (!value.ok()) return done(value.status());
+      if (stands_for_a_tensor(*value, wanted)) {
+        auto kept = kept_tensor(step, value->tensor.values<ResourceHandle>()[0]);
+        if (!kept.ok()) return done(kept.status());
+        value->tensor = *std::move(kept);
+      }
       call.output_value(0) = *std::move(value);
       done(absl::OkStatus());
     });

@@ -250,3 +250,20 @@ def test_a_piece_of_a_partial_run_that_waits_can_be_given_up(troupe, tf1):
         handle = session.partial_run_setup([waits, other], [a, b])
         with pytest.raises(tf1.errors.DeadlineExceededError):
             session.partial_run(handle, waits, {a: 1.0})
+
+
+def test_a_handle_is_fed_in_place_of_the_tensor_that_it_keeps(troupe, tf1):
+    """As in a process of one's own; TensorFlow's server keeps no tensors."""
+    x = tf1.placeholder(tf1.float32, [2])
+    y = x + 1.0
+    keep = tf1.get_session_handle(y)
+    number = tf1.placeholder(tf1.int32)
+    with tf1.Session(troupe.target("worker/0")) as session:
+        handle = session.run(keep, {x: [1.0, 2.0]})
+        assert session.run([x, y], {x: handle})[1].tolist() == [3.0, 4.0]
+        for _ in range(3):
+            handle = session.run(keep, {x: handle})
+        assert handle.eval().tolist() == [5.0, 6.0]
+        with pytest.raises(tf1.errors.InternalError, match="Output 0 of type float does not match declared output type int32"):
+            session.run(number + 1, {number: handle})
+        handle.delete()

@@ -30,53 +30,73 @@ std::string key_of(const LibraryPtr& library, const wire::NameAttrList& function
   return fmt::format("{}|{}|{}", static_cast<const void*>(library.get()), function.name(), in_order(function));
 }
 
-constexpr int deepest_fingerprint = 32;
+/// What functions are made of. Each body is looked at once: functions that call themselves have no other end.
+class Bodies {
+ public:
+  explicit Bodies(const FunctionLibrary& library) : library_(library) {}
 
-void add_body(Fingerprint& print, const FunctionLibrary& library, const std::string& name, int depth);
-
-/// An attribute, with the bodies of functions instead of their names.
-void add_attribute(Fingerprint& print, const FunctionLibrary& library, const wire::AttrValue& value, int depth) {
-  if (value.has_func()) return add_body(print, library, value.func().name(), depth + 1);
-  for (const auto& function : value.list().func()) add_body(print, library, function.name(), depth + 1);
-  if (value.list().func().empty()) print.add_text(in_order(value));
-}
-
-void add_body(Fingerprint& print, const FunctionLibrary& library, const std::string& name, int depth) {
-  const auto* definition = depth < deepest_fingerprint ? library.find(name) : nullptr;
-  if (!definition) return print.add_text(name);
-  for (const auto& argument : definition->signature().input_arg()) print.add_text(argument.name());
-  for (const auto& node : definition->node_def()) {
-    print.add_text(node.name());
-    print.add_text(library.find(node.op()) ? std::string() : node.op());
-    if (library.find(node.op())) add_body(print, library, node.op(), depth + 1);
-    for (const auto& input : node.input()) print.add_text(input);
-    const std::map<std::string, wire::AttrValue> attributes(node.attr().begin(), node.attr().end());
-    for (const auto& [key, value] : attributes) {
-      print.add_text(key);
-      add_attribute(print, library, value, depth);
+  void print(Fingerprint& print, const std::string& name) {
+    const auto* definition = find(name);
+    if (!definition) return print.add_text(name);
+    const auto [place, first] = seen_.try_emplace(name, seen_.size());
+    if (!first) return print.add_number(place->second);
+    Level level(*this);
+    for (const auto& argument : definition->signature().input_arg()) print.add_text(argument.name());
+    for (const auto& node : definition->node_def()) {
+      print.add_text(node.name());
+      print.add_text(library_.find(node.op()) ? std::string() : node.op());
+      if (library_.find(node.op())) this->print(print, node.op());
+      for (const auto& input : node.input()) print.add_text(input);
+      const std::map<std::string, wire::AttrValue> attributes(node.attr().begin(), node.attr().end());
+      for (const auto& [key, value] : attributes) {
+        print.add_text(key);
+        add_attribute(print, value);
+      }
     }
+    const std::map<std::string, std::string> results(definition->ret().begin(), definition->ret().end());
+    for (const auto& [key, value] : results) print.add_text(value);
   }
-  const std::map<std::string, std::string> results(definition->ret().begin(), definition->ret().end());
-  for (const auto& [key, value] : results) print.add_text(value);
-}
 
-std::string stateful_op_in(const FunctionLibrary& library, const std::string& name, int depth) {
-  const auto* definition = depth < deepest_fingerprint ? library.find(name) : nullptr;
-  if (!definition) return {};
-  for (const auto& node : definition->node_def()) {
-    std::vector<std::string> inner;
-    if (library.find(node.op())) inner.push_back(node.op());
-    for (const auto& [key, value] : node.attr()) {
-      if (value.has_func()) inner.push_back(value.func().name());
-      for (const auto& function : value.list().func()) inner.push_back(function.name());
+  /// The first op in it with a state of its own; empty: there is none.
+  std::string stateful_op(const std::string& name) {
+    const auto* definition = find(name);
+    if (!definition || !seen_.try_emplace(name, seen_.size()).second) return {};
+    Level level(*this);
+    for (const auto& node : definition->node_def()) {
+      std::vector<std::string> inner;
+      if (library_.find(node.op())) inner.push_back(node.op());
+      for (const auto& [key, value] : node.attr()) {
+        if (value.has_func()) inner.push_back(value.func().name());
+        for (const auto& function : value.list().func()) inner.push_back(function.name());
+      }
+      for (const std::string& function : inner)
+        if (std::string found = stateful_op(function); !found.empty()) return found;
+      const wire::OpDef* op = inner.empty() && node.op() != "Assert" ? find_op(node.op()) : nullptr;
+      if (op && op->is_stateful() && node.op().find("Dataset") == std::string::npos) return node.op();
     }
-    for (const std::string& function : inner)
-      if (std::string found = stateful_op_in(library, function, depth + 1); !found.empty()) return found;
-    const wire::OpDef* op = inner.empty() && node.op() != "Assert" ? find_op(node.op()) : nullptr;
-    if (op && op->is_stateful() && !node.op().ends_with("Dataset")) return node.op();
+    return {};
   }
-  return {};
-}
+
+ private:
+  static constexpr int deepest = 32;
+  struct Level {
+    explicit Level(Bodies& bodies) : depth(bodies.depth_) { ++depth; }
+    ~Level() { --depth; }
+    int& depth;
+  };
+
+  const wire::FunctionDef* find(const std::string& name) const { return depth_ < deepest ? library_.find(name) : nullptr; }
+  /// With the bodies of functions instead of their names.
+  void add_attribute(Fingerprint& print, const wire::AttrValue& value) {
+    if (value.has_func()) return this->print(print, value.func().name());
+    for (const auto& function : value.list().func()) this->print(print, function.name());
+    if (value.list().func().empty()) print.add_text(in_order(value));
+  }
+
+  const FunctionLibrary& library_;
+  std::map<std::string, std::size_t> seen_;
+  int depth_ = 0;
+};
 
 /// Holds its library, whose address makes the key unique.
 class Kept final : public KeptFunction, public HasFingerprint {
@@ -87,10 +107,10 @@ class Kept final : public KeptFunction, public HasFingerprint {
   StatusOr<std::shared_ptr<FunctionInstance>> instantiate() const override { return runner_->instantiate(library_, function_, device_); }
   std::uint64_t fingerprint() const override {
     Fingerprint print;
-    add_body(print, *library_, function_.name(), 0);
+    Bodies(*library_).print(print, function_.name());
     return print.value();
   }
-  std::string stateful_op() const override { return stateful_op_in(*library_, function_.name(), 0); }
+  std::string stateful_op() const override { return Bodies(*library_).stateful_op(function_.name()); }
 
  private:
   std::shared_ptr<FunctionRunner> runner_;

@@ -35,7 +35,8 @@ void Pass::read(Asked asked) {
   auto attempt = [self = shared_from_this(), element](Reading& reading) { return self->attempt(reading, *element); };
   auto over = [self = shared_from_this(), element, take = std::move(asked.take)](Poll poll, Status status) {
     self->reading_ = false;
-    if (poll != Poll::end) ++self->given_;
+    if (poll == Poll::end) self->ended_ = true;
+    else ++self->given_;
     take(poll, std::move(status), std::move(*element));
     self->serve();
   };

@@ -23,6 +23,7 @@ class Pass final : public std::enable_shared_from_this<Pass> {
   const DatasetPtr& dataset() const { return dataset_; }
   /// Elements given so far, and failures instead of them.
   std::int64_t given() const { return given_; }
+  bool ended() const { return ended_; }
 
  private:
   struct Asked {
@@ -39,7 +40,7 @@ class Pass final : public std::enable_shared_from_this<Pass> {
   std::shared_ptr<Instances> instances_ = std::make_shared<Instances>();
   std::list<Asked> waiting_;
   std::int64_t given_, left_out_;
-  bool reading_ = false, serving_ = false;
+  bool reading_ = false, serving_ = false, ended_ = false;
 };
 
 /// Touched only on its device's actor.

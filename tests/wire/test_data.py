@@ -252,3 +252,76 @@ def test_an_iterator_with_a_state_elsewhere_is_not_saved(either, tf1, tmp_path):
         session.run(iterator.initializer)
         with pytest.raises(tf1.errors.FailedPreconditionError, match="RandomUniform is stateful."):
             saver.save(session, str(tmp_path / "state"))
+
+
+@pytest.mark.parametrize("way", ["padded", "filtered", "zipped", "twice", "ignoring"])
+def test_at_their_end_many_datasets_keep_nothing_that_could_not_be_saved(either, tf1, tmp_path, way):
+    random = tf1.data.Dataset.range(5).map(lambda x: tf1.random.uniform([], seed=2))
+    dataset = {"padded": lambda: random.padded_batch(2), "filtered": lambda: random.filter(lambda x: x > 0.5), "twice": lambda: random.repeat(2),
+               "zipped": lambda: tf1.data.Dataset.zip((random, random)), "ignoring": lambda: random.ignore_errors()}[way]()
+    iterator = tf1.data.make_initializable_iterator(dataset)
+    element = iterator.get_next()
+    saver = tf1.train.Saver([tf1.data.experimental.make_saveable_from_iterator(iterator)])
+    with on(tf1, either) as session:
+        session.run(iterator.initializer)
+        with pytest.raises(tf1.errors.FailedPreconditionError, match="RandomUniform is stateful."):
+            saver.save(session, str(tmp_path / "state"))
+        drain(tf1, session, element)
+        place = saver.save(session, str(tmp_path / "state"))
+        session.run(iterator.initializer)
+        session.run(element)
+        saver.restore(session, place)
+        assert drain(tf1, session, element) == []
+
+
+def test_what_the_last_function_keeps_is_told_first(either, tf1, tmp_path):
+    dataset = tf1.data.Dataset.range(5).map(lambda x: tf1.random.uniform([], seed=2)).filter(lambda x: tf1.random.normal([], seed=2) < x)
+    iterator = tf1.data.make_initializable_iterator(dataset)
+    saver = tf1.train.Saver([tf1.data.experimental.make_saveable_from_iterator(iterator)])
+    with on(tf1, either) as session:
+        session.run(iterator.initializer)
+        with pytest.raises(tf1.errors.FailedPreconditionError, match="RandomStandardNormal is stateful."):
+            saver.save(session, str(tmp_path / "state"))
+
+
+def test_a_place_in_files_of_records_is_saved(either, tf1, tmp_path):
+    files = [str(tmp_path / name) for name in "ab"]
+    for file in files:
+        with open(file, "wb") as f:
+            f.write(file[-1:].encode() * 12)
+    iterator = tf1.data.make_initializable_iterator(tf1.data.FixedLengthRecordDataset(files, 3))
+    element = iterator.get_next()
+    saver = tf1.train.Saver([tf1.data.experimental.make_saveable_from_iterator(iterator)])
+    with on(tf1, either) as session:
+        session.run(iterator.initializer)
+        assert [session.run(element) for _ in range(3)] == [b"aaa"] * 3
+        place = saver.save(session, str(tmp_path / "place"))
+        session.run(element)
+        saver.restore(session, place)
+        assert drain(tf1, session, element) == [b"aaa"] + [b"bbb"] * 4
+
+
+def test_a_function_that_calls_itself_is_looked_at_once(troupe, tf1):
+    """Twice in its body: to look at every call would never end."""
+    import tensorflow as tf
+
+    iterator = tf1.data.make_initializable_iterator(tf1.data.Dataset.range(3).map(lambda x: x + 1))
+    state = tf.raw_ops.SerializeIterator(resource_handle=iterator._iterator_resource, external_state_policy=2)
+    tf1.shape(state, name="saved")
+    graph_def = tf1.get_default_graph().as_graph_def()
+    (function,) = graph_def.library.function
+    for name in ("first", "second"):
+        node = function.node_def.add(name=name, op="If", input=["args_0", "args_0"])
+        for attr, dtype in ("Tcond", tf1.int64), ("Tin", [tf1.int64]), ("Tout", [tf1.int64]):
+            if isinstance(dtype, list):
+                node.attr[attr].list.type.append(dtype[0].as_datatype_enum)
+            else:
+                node.attr[attr].type = dtype.as_datatype_enum
+        node.attr["output_shapes"].list.SetInParent()
+        for attr in ("then_branch", "else_branch"):
+            node.attr[attr].func.name = function.signature.name
+    with tf1.Graph().as_default():
+        tf1.import_graph_def(graph_def, name="")
+        with on(tf1, troupe) as session:
+            session.run("MakeIterator", options=tf1.RunOptions(timeout_in_ms=50_000))
+            assert session.run("saved:0") == [1]

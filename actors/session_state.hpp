@@ -106,7 +106,8 @@ struct SessionState {
   void compile(const StepShape& shape, const wire::DebugOptions& debug, std::uint64_t call, CompiledHandler handler);
   void register_parts(std::shared_ptr<Compilation> compilation, std::map<std::string, wire::GraphDef> parts, const wire::DebugOptions& debug);
   void registered(const std::shared_ptr<Compilation>& compilation);
-  Status tell_debugger(const StepShape& shape, const wire::DebugOptions& debug);
+  /// Goes on when a debugger, if there is one, knows of the run; its server may take long.
+  void tell_debugger(const StepShape& shape, const wire::DebugOptions& debug, std::function<void(Status)> then);
   StatusOr<StepActor> start(std::int64_t step_id, std::uint64_t call);
   void start(std::shared_ptr<const CompiledStep> compiled, Parcel<StepOrder> order, std::uint64_t call, RunPromise promise);
   Answer<wire::RunStepResponse> run_partial(Parcel<RunStepRequest>& request);

@@ -1,6 +1,7 @@
 // Steps of a session: compiled once per shape, then run; callables and partial runs.
 #include <troupe/actors/session_state.hpp>
 
+#include <troupe/actors/aside.hpp>
 #include <troupe/actors/plan/operands.hpp>
 #include <troupe/actors/plan/partition.hpp>
 #include <troupe/actors/plan/unread.hpp>
@@ -60,11 +61,16 @@ std::int64_t random_step_id() {
   return static_cast<std::int64_t>(random() >> 7);
 }
 
-Status SessionState::tell_debugger(const StepShape& shape, const wire::DebugOptions& debug) {
+void SessionState::tell_debugger(const StepShape& shape, const wire::DebugOptions& debug, std::function<void(Status)> then) {
   const auto urls = debug_urls(debug);
-  if (urls.empty()) return absl::OkStatus();
+  if (urls.empty()) return then(absl::OkStatus());
   const std::int64_t number = debugged[fmt::format("{}\n{}{}", version, key_of(shape), debug.SerializeAsString())]++;
-  return publish_run(DebuggedRun{debug.global_step(), number, shape.feeds, shape.fetches, shape.targets}, urls);
+  auto publish = [urls, run = DebuggedRun{debug.global_step(), number, shape.feeds, shape.fetches, shape.targets}] { return publish_run(run, urls); };
+  if (!waits_for_servers(urls)) return then(publish());
+  aside(self, std::move(publish), [this, then = std::move(then)](Status status) {
+    if (status.ok()) status = ready_to_run();
+    then(std::move(status));
+  });
 }
 
 /// What a debugger watches makes a step another one.
@@ -174,20 +180,28 @@ Answer<wire::RunStepResponse> SessionState::run(Parcel<RunStepRequest>& request)
   shape.targets = request->targets;
   if (shape.fetches.empty() && shape.targets.empty()) return to_caf(nothing_asked());
   auto promise = self->make_response_promise<Parcel<RunStepResponse>>();
+  auto go_on = [this, request, promise](const StepShape& of) mutable {
+    compile(of, request->options.debug_options(), request.call,
+            [this, request, promise](StatusOr<std::shared_ptr<const CompiledStep>> compiled) mutable {
+              if (!compiled.ok()) {
+                promise.deliver(to_caf(compiled.status()));
+                return;
+              }
+              auto order = pack<StepOrder>();
+              order->step_id = random_step_id();
+              order->feeds = std::move(request->feeds);
+              order->fetches = std::move(request->fetches);
+              order->options = std::move(request->options);
+              start(*std::move(compiled), std::move(order), request.call, promise);
+            });
+  };
   const auto& debug = request->options.debug_options();
-  if (Status status = tell_debugger(shape, debug); !status.ok()) return to_caf(status);
-  compile(shape, debug, request.call, [this, request, promise](StatusOr<std::shared_ptr<const CompiledStep>> compiled) mutable {
-    if (!compiled.ok()) {
-      promise.deliver(to_caf(compiled.status()));
-      return;
-    }
-    auto order = pack<StepOrder>();
-    order->step_id = random_step_id();
-    order->feeds = std::move(request->feeds);
-    order->fetches = std::move(request->fetches);
-    order->options = std::move(request->options);
-    start(*std::move(compiled), std::move(order), request.call, promise);
-  });
+  if (debug.debug_tensor_watch_opts().empty()) go_on(shape);
+  else
+    tell_debugger(shape, debug, [go_on, shape, promise](Status told) mutable {
+      if (told.ok()) go_on(shape);
+      else promise.deliver(to_caf(told));
+    });
   return promise;
 }
 
@@ -292,24 +306,31 @@ Answer<wire::RunCallableResponse> SessionState::run_callable(Asked<wire::RunCall
     order->feeds.push_back({shape.feeds[static_cast<std::size_t>(i)], *std::move(tensor)});
   }
   auto promise = self->make_response_promise<Parcel<wire::RunCallableResponse>>();
+  auto go_on = [this, order, promise, call = request.call](const StepShape& of) mutable {
+    compile(of, order->options.debug_options(), call,
+            [this, order, fetches = of.fetches, promise, call](StatusOr<std::shared_ptr<const CompiledStep>> compiled) mutable {
+              if (!compiled.ok()) {
+                promise.deliver(to_caf(compiled.status()));
+                return;
+              }
+              auto actor = start(order->step_id, call);
+              if (!actor.ok()) {
+                promise.deliver(to_caf(actor.status()));
+                return;
+              }
+              order->compiled = *std::move(compiled);
+              self->request(*actor, caf::infinite, order)
+                  .then([promise, fetches](Parcel<RunStepResponse>& reply) mutable { promise.deliver(callable_reply(fetches, *reply)); },
+                        [promise](caf::error& error) mutable { promise.deliver(std::move(error)); });
+            });
+  };
   const auto& debug = options.run_options().debug_options();
-  if (Status status = tell_debugger(shape, debug); !status.ok()) return to_caf(status);
-  compile(shape, debug, request.call,
-          [this, order, fetches = shape.fetches, promise, call = request.call](StatusOr<std::shared_ptr<const CompiledStep>> compiled) mutable {
-            if (!compiled.ok()) {
-              promise.deliver(to_caf(compiled.status()));
-              return;
-            }
-            auto actor = start(order->step_id, call);
-            if (!actor.ok()) {
-              promise.deliver(to_caf(actor.status()));
-              return;
-            }
-            order->compiled = *std::move(compiled);
-            self->request(*actor, caf::infinite, order)
-                .then([promise, fetches](Parcel<RunStepResponse>& reply) mutable { promise.deliver(callable_reply(fetches, *reply)); },
-                      [promise](caf::error& error) mutable { promise.deliver(std::move(error)); });
-          });
+  if (debug.debug_tensor_watch_opts().empty()) go_on(shape);
+  else
+    tell_debugger(shape, debug, [go_on, shape, promise](Status told) mutable {
+      if (told.ok()) go_on(shape);
+      else promise.deliver(to_caf(told));
+    });
   return promise;
 }
 

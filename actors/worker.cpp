@@ -1,6 +1,7 @@
 // The worker actor's table of contents, and its sessions.
 #include <troupe/actors/worker.hpp>
 
+#include <troupe/actors/aside.hpp>
 #include <troupe/actors/plan/watches.hpp>
 #include <troupe/actors/worker_state.hpp>
 #include <troupe/config/device_name.hpp>
@@ -91,7 +92,7 @@ StatusOr<std::shared_ptr<RegisteredGraph>> WorkerState::compile(WorkerSession& s
     if (!urls.empty()) {
       TRY(insert_watches(graph, debug, device));
       wire::GraphDef watched = graph.to_graph_def();
-      TRY(publish_graph(device, watched.SerializeAsString(), urls));
+      registered->watched.emplace_back(device, watched.SerializeAsString());
       for (auto& node : *watched.mutable_node()) registered->graph_def.add_node()->Swap(&node);
     }
     TRY_ASSIGN(auto plan, Plan::compile(graph, all_kernels(), session.kernels));
@@ -105,10 +106,31 @@ Answer<wire::RegisterGraphResponse> WorkerState::register_graph(const wire::Regi
   if (!session.ok()) return to_caf(session.status());
   auto graph = compile(**session, request.graph_def(), request.debug_options());
   if (!graph.ok()) return to_caf(graph.status());
-  auto reply = pack<wire::RegisterGraphResponse>();
-  reply->set_graph_handle(fmt::format("{:016x}", ++(*session)->next_graph));
-  (*session)->graphs[reply->graph_handle()] = *std::move(graph);
-  return reply;
+  const auto urls = debug_urls(request.debug_options());
+  auto publish = [urls, watched = std::exchange((*graph)->watched, {})]() -> Status {
+    for (const auto& [device, nodes] : watched) TRY(publish_graph(device, nodes, urls));
+    return absl::OkStatus();
+  };
+  auto add = [](WorkerSession& to, std::shared_ptr<RegisteredGraph> added) {
+    auto reply = pack<wire::RegisterGraphResponse>();
+    reply->set_graph_handle(fmt::format("{:016x}", ++to.next_graph));
+    to.graphs[reply->graph_handle()] = std::move(added);
+    return reply;
+  };
+  if (!waits_for_servers(urls)) {
+    if (Status status = publish(); !status.ok()) return to_caf(status);
+    return add(**session, *std::move(graph));
+  }
+  auto promise = self->make_response_promise<Parcel<wire::RegisterGraphResponse>>();
+  const std::string handle = request.session_handle();
+  const bool created = request.create_worker_session_called();
+  aside(self, std::move(publish), [this, add, handle, created, promise, graph = *graph](Status status) mutable {
+    auto found = find_session(handle, created);
+    if (status.ok()) status = found.status();
+    if (status.ok()) promise.deliver(add(**found, graph));
+    else promise.deliver(to_caf(status));
+  });
+  return promise;
 }
 
 Answer<wire::DeregisterGraphResponse> WorkerState::deregister_graph(const wire::DeregisterGraphRequest& request) {

@@ -17,7 +17,8 @@ struct RegisteredGraph {
     std::shared_ptr<const Plan> plan;
   };
   std::vector<Part> parts;
-  wire::GraphDef graph_def;  // for those who ask for partition graphs
+  wire::GraphDef graph_def;                                  // for those who ask for partition graphs
+  std::vector<std::pair<std::string, std::string>> watched;  // by device, serialised, for a debugger
 };
 
 struct WorkerSession {

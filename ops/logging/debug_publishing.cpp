@@ -107,6 +107,10 @@ Status publish(wire::Event event, const std::string& name, const std::vector<std
 
 }  // namespace
 
+bool waits_for_servers(const std::vector<std::string>& urls) {
+  return std::any_of(urls.begin(), urls.end(), [](const std::string& url) { return url.starts_with(grpc_scheme); });
+}
+
 Status publish_tensor(const WatchedTensor& watched, const Tensor& tensor, const std::vector<std::string>& urls) {
   if (urls.empty()) return absl::OkStatus();
   wire::Event event;

@@ -17,6 +17,8 @@ struct WatchedTensor {
   std::string op, device;
 };
 
+/// Whether to publish there is to wait for another process, rather than to write files.
+bool waits_for_servers(const std::vector<std::string>& urls);
 /// Blocks while it writes.
 Status publish_tensor(const WatchedTensor& watched, const Tensor& tensor, const std::vector<std::string>& urls);
 /// A device's part of a graph, serialised, as it will run.

@@ -3,6 +3,7 @@
 import collections
 import glob
 import os
+import threading
 
 import numpy as np
 import pytest
@@ -167,3 +168,42 @@ def test_events_go_to_a_debuggers_server(either, tf1, tools):
         server.stop_server(5).wait()
     assert tensors == [("z:0:DebugIdentity", [3.0, 5.0])]
     assert len(runs) == 1 and len(graphs) == 1
+
+
+def test_a_debuggers_server_that_takes_its_time_keeps_nobody_else_waiting(either, tf1):
+    from tensorflow.python.debug.lib import grpc_debug_server
+
+    told, go_on = threading.Event(), threading.Event()
+
+    class Handler(grpc_debug_server.EventListenerBaseStreamHandler):
+        def on_core_metadata_event(self, event):
+            told.set()
+            assert go_on.wait(9)
+
+        def on_graph_def(self, graph_def, device_name, wall_time):
+            pass
+
+        def on_value_event(self, event):
+            pass
+
+    port, = free_ports(1)
+    server = grpc_debug_server.EventListenerBaseServicer(port, Handler)
+    server.run_server(blocking=False)
+    x = tf1.constant(3.0, name="x") * 2.0
+    options = tf1.RunOptions()
+    watch = options.debug_options.debug_tensor_watch_opts.add(node_name="mul", output_slot=0)
+    watch.debug_ops.append("DebugIdentity")
+    watch.debug_urls.append(f"grpc://localhost:{port}")
+    results = []
+    try:
+        with tf1.Session(either.target("worker/0")) as watched, tf1.Session(either.target("worker/0")) as other:
+            thread = threading.Thread(target=lambda: results.append(watched.run(x, options=options)))
+            thread.start()
+            assert told.wait(60)
+            assert other.run(x) == 6.0
+            go_on.set()
+            thread.join()
+    finally:
+        go_on.set()
+        server.stop_server(5).wait()
+    assert results == [6.0]

@@ -5,6 +5,7 @@
 #include <troupe/ops/definitions.hpp>
 #include <troupe/ops/function_body.hpp>
 #include <troupe/ops/function_fingerprint.hpp>
+#include <troupe/ops/graph_function.hpp>
 #include <troupe/ops/lowering.hpp>
 
 #include <google/protobuf/io/coded_stream.h>
@@ -111,6 +112,7 @@ class Kept final : public KeptFunction, public HasFingerprint {
     return print.value();
   }
   std::string stateful_op() const override { return Bodies(*library_).stateful_op(function_.name()); }
+  const FunctionLibrary& library() const override { return *library_; }
 
  private:
   std::shared_ptr<FunctionRunner> runner_;
@@ -118,6 +120,28 @@ class Kept final : public KeptFunction, public HasFingerprint {
   wire::NameAttrList function_;
   std::string device_, key_;
 };
+
+StatusOr<wire::GraphDef> graph_in(const wire::NameAttrList& function) {
+  wire::GraphDef graph;
+  if (!graph.ParseFromString(function.attr().at(graph_function_attr).s())) return invalid("Could not parse GraphDef");
+  return graph;
+}
+
+StatusOr<std::shared_ptr<const KeptFunction>> keep_graph(std::shared_ptr<FunctionRunner> runner, const wire::NameAttrList& function,
+                                                         const std::string& device) {
+  TRY_ASSIGN(const wire::GraphDef graph, graph_in(function));
+  return std::make_shared<Kept>(std::move(runner), std::make_shared<const FunctionLibrary>(graph.library()), function, device);
+}
+
+StatusOr<Graph> body_of(const LibraryPtr& library, const wire::NameAttrList& function) {
+  if (is_graph(function)) {
+    TRY_ASSIGN(const wire::GraphDef graph, graph_in(function));
+    return Graph::from(graph, library);
+  }
+  const auto* definition = library ? library->find(function.name()) : nullptr;
+  if (!definition) return not_found("Function {} is not defined.", function.name());
+  return troupe::instantiate(*definition, function.attr(), library);
+}
 
 }  // namespace
 
@@ -148,6 +172,7 @@ void FunctionRunner::serve(Execution& execution) {
     self->run(*plan, from, from.cancellation, std::move(arguments), std::move(done), &from);
   });
   execution.set_function_keeper([self](Execution& from, const wire::NameAttrList& function) -> StatusOr<std::shared_ptr<const KeptFunction>> {
+    if (is_graph(function)) return keep_graph(self, function, from.device);
     const LibraryPtr& library = from.plan().library();
     if (!library || !library->find(function.name())) return not_found("Function {} is not defined.", function.name());
     return std::make_shared<Kept>(self, library, function, from.device);
@@ -155,9 +180,7 @@ void FunctionRunner::serve(Execution& execution) {
 }
 
 StatusOr<FunctionRunner::Compiled> FunctionRunner::compile(const LibraryPtr& library, const wire::NameAttrList& function, const std::string& device) {
-  const auto* definition = library ? library->find(function.name()) : nullptr;
-  if (!definition) return not_found("Function {} is not defined.", function.name());
-  TRY_ASSIGN(Graph graph, troupe::instantiate(*definition, function.attr(), library));
+  TRY_ASSIGN(Graph graph, body_of(library, function));
   TRY(lower_functions(graph));
   for (Node& node : graph.nodes()) node.device = device;
   Compiled made;

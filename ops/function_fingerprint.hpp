@@ -7,6 +7,8 @@
 
 namespace troupe {
 
+class FunctionLibrary;
+
 /// The other side of a KeptFunction that can tell.
 class HasFingerprint {
  public:
@@ -14,6 +16,8 @@ class HasFingerprint {
   virtual std::uint64_t fingerprint() const = 0;
   /// An op in it whose state is not part of a dataset's, by its name; empty: there is none.
   virtual std::string stateful_op() const = 0;
+  /// Where it and those it calls are defined.
+  virtual const FunctionLibrary& library() const = 0;
 
  protected:
   ~HasFingerprint() = default;

@@ -1,6 +1,7 @@
 // Choice of a kernel for a node, and the checks that signatures share.
 #include <troupe/ops/kernel.hpp>
 
+#include <troupe/ops/data/made.hpp>
 #include <troupe/ops/op_summary.hpp>
 
 #include <algorithm>
@@ -53,6 +54,7 @@ StatusOr<Kernel> Registry::bind(const wire::NodeDef& node, const wire::OpDef& op
       auto kernel = entry.factory(binding);
       if (kernel.ok())
         if (auto cost = costs_.find(node.op()); cost != costs_.end()) kernel->ns_per_element = cost->second;
+      if (kernel.ok() && makes_dataset(op)) return remembering(*std::move(kernel), node);
       return kernel;
     }
   }

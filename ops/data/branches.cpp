@@ -49,6 +49,7 @@ void add_branch_datasets(Registry& ops) {
             TRY_ASSIGN(Captured function, capture(step, (*branches)[0], List{&call, others.first, others.first + static_cast<int>((*lengths)[0])}));
             Dataset dataset = over(input, "ChooseFastestBranch");
             dataset.element = elements;
+            dataset.functions = {function.function};
             const std::int64_t n = input->cardinality;
             if (n > 0) dataset.cardinality = n * *denominator / *numerator;
             dataset.open = [input = input.dataset, function] { return std::make_unique<Branch>(input, function); };

@@ -1,8 +1,8 @@
 // Saving where an iterator stands: how far it has come, and the seeds of what is shuffled. To restore is to go there again.
 #include <troupe/messaging/tensor_codec.hpp>
 #include <troupe/ops/data/iterator.hpp>
+#include <troupe/ops/data/made.hpp>
 #include <troupe/ops/data/seeds.hpp>
-#include <troupe/ops/function_fingerprint.hpp>
 
 #include <algorithm>
 #include <array>
@@ -63,9 +63,7 @@ bool without_inputs(const Dataset& dataset, const Pass& pass) {
 
 /// Refuses what keeps a state elsewhere.
 Status check_state(const Dataset& dataset, const Pass& pass) {
-  for (const auto& function : dataset.functions)
-    if (const auto* known = dynamic_cast<const HasFingerprint*>(function.get()))
-      if (const std::string op = known->stateful_op(); !op.empty()) return failed_precondition("{} is stateful.", op);
+  TRY(check_functions(dataset));
   if (without_inputs(dataset, pass)) return absl::OkStatus();
   for (const auto& input : dataset.inputs) TRY(check_state(*input, pass));
   return absl::OkStatus();

@@ -39,9 +39,10 @@ class Dataset final : public VariantValue {
   std::function<SourcePtr()> open;
   std::shared_ptr<class SeedGenerator> seeds;  // of a shuffle: where passes over it get their order from
   std::vector<std::shared_ptr<const KeptFunction>> functions;
-  std::uint64_t fingerprint = 0;  // of how it was made, the same in other processes; 0: not known
-  std::string options;            // as serialized, its own only
-  std::int64_t batch = -1;        // elements are batches of that many; -1: not known
+  std::uint64_t fingerprint = 0;                    // of how it was made, the same in other processes; 0: not known
+  std::string options;                              // as serialized, its own only
+  std::int64_t batch = -1;                          // elements are batches of that many; -1: not known
+  mutable std::shared_ptr<const struct Made> made;  // set before anybody else sees it
 };
 using DatasetPtr = std::shared_ptr<const Dataset>;
 

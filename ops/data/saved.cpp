@@ -52,6 +52,7 @@ void add_saved_datasets(Registry& ops) {
               TRY_ASSIGN(keeping.shard, capture(step, *shard, more));
             }
             Dataset dataset = over(input, "Save");
+            if (keeping.shard) dataset.functions = {keeping.shard->function};
             dataset.open = [input = input.dataset, keeping] { return kept(input, keeping); };
             return give(call, std::move(dataset));
           });
@@ -77,6 +78,7 @@ void add_saved_datasets(Registry& ops) {
                      dataset.kind = "Load";
                      dataset.element = facts;
                      dataset.cardinality = loading->metadata->elements;
+                     dataset.functions = {function.function};
                      dataset.open = [run = run_directory(path, loading->metadata->run_id), compression, facts, function] {
                        return kept_before(run, compression, facts, function);
                      };

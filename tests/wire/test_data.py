@@ -325,3 +325,28 @@ def test_a_function_that_calls_itself_is_looked_at_once(troupe, tf1):
         with on(tf1, troupe) as session:
             session.run("MakeIterator", options=tf1.RunOptions(timeout_in_ms=50_000))
             assert session.run("saved:0") == [1]
+
+
+def test_a_dataset_is_written_down_on_one_task_and_made_again_on_another(either, tf1):
+    tf = pytest.importorskip("tensorflow")
+    with tf1.device("/job:worker/task:0"):
+        table = tf1.get_variable("table", initializer=np.array([5, 6, 7]), use_resource=True)
+        dataset = tf1.data.Dataset.range(3).map(lambda x: tf1.gather(table, x)).batch(2)
+        text = tf.raw_ops.DatasetToGraphV2(input_dataset=dataset._variant_tensor, strip_device_assignment=True)
+    with tf1.device("/job:worker/task:1"):
+        again = tf1.data.experimental.from_variant(tf.raw_ops.DatasetFromGraph(graph_def=text), dataset.element_spec)
+        iterator = tf1.data.make_initializable_iterator(again)
+        element = iterator.get_next()
+    with on(tf1, either) as session:
+        session.run(table.initializer)
+        session.run(iterator.initializer)
+        assert [e.tolist() for e in drain(tf1, session, element)] == [[5, 6], [7]]
+
+
+def test_the_iterator_of_a_strategy(either, tf1):
+    strategy = tf1.distribute.MirroredStrategy(["/job:worker/task:0/cpu:0"])
+    iterator = strategy.make_dataset_iterator(tf1.data.Dataset.range(8).map(lambda x: x * 2).batch(3))
+    (element,) = strategy.experimental_local_results(iterator.get_next())
+    with on(tf1, either) as session:
+        session.run(iterator.initialize())
+        assert [e.tolist() for e in drain(tf1, session, element)] == [[0, 2, 4], [6, 8, 10], [12, 14]]

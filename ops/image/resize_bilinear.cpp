@@ -20,8 +20,8 @@ std::vector<Between> between(const ResizeOptions& o, std::int64_t in, std::int64
   const float scale = o.scale(in, out);
   for (std::int64_t i = 0; i < out; ++i) {
     const float at = o.source(i, scale), floor = std::floor(at);
-    found.push_back(
-        {std::max<std::int64_t>(static_cast<std::int64_t>(floor), 0), std::min(static_cast<std::int64_t>(std::ceil(at)), in - 1), at - floor});
+    found.push_back({std::clamp<std::int64_t>(static_cast<std::int64_t>(floor), 0, in - 1),
+                     std::min(static_cast<std::int64_t>(std::ceil(at)), in - 1), at - floor});
   }
   return found;
 }
@@ -83,6 +83,44 @@ void resize(const Resize& r, const ResizeOptions& o, const T* in, float* out) {
   });
 }
 
+/// The same in whole numbers, for stored ones: shares have so many bits, and what is left of a division is dropped.
+template <class T>
+void resize_stored(const Resize& r, const ResizeOptions& o, const T* in, T* out) {
+  constexpr std::int64_t one = std::int64_t{1} << (sizeof(T) == 1 ? 7 : 30);
+  const auto rows = between(o, r.in_height, r.out_height), columns = between(o, r.in_width, r.out_width);
+  const auto bits = [](float share) { return static_cast<std::int64_t>(share * static_cast<float>(one)); };
+  for (std::int64_t b = 0; b < r.batch; ++b, in += r.in_size())
+    for (const Between& y : rows) {
+      const T *top = in + y.lower * r.in_width * r.channels, *bottom = in + y.upper * r.in_width * r.channels;
+      for (const Between& x : columns)
+        for (std::int64_t c = 0; c < r.channels; ++c) {
+          const std::int64_t left = x.lower * r.channels + c, right = x.upper * r.channels + c;
+          const auto across = [&](const T* row) {
+            const std::int64_t from = row[left].value, to = row[right].value;
+            return from * one + (to - from) * bits(x.share);
+          };
+          const std::int64_t upper = across(top), lower = across(bottom);
+          const std::int64_t whole = upper + (lower - upper) / one * bits(y.share);
+          (out++)->value = static_cast<decltype(out->value)>((whole + one / 2) / one);
+        }
+    }
+}
+
+/// An image without pixels has no range either.
+template <class T>
+Status resize_quantized(Call& call, const In<T>& image, const In<std::int32_t>& size, const Any& low, const Any& high, const ResizeOptions& options) {
+  if (low->rank() != 0) return invalid("min must be a scalar");
+  if (high->rank() != 0) return invalid("max must be a scalar");
+  TRY_ASSIGN(const auto r, resize_sizes(image.shape(), size));
+  T* out = call.alloc<T>(0, r.output());
+  if (r.nothing()) return internal("Missing 1-th output from {{{{node {}}}}}", call.node().name);
+  if constexpr (std::is_same_v<T, float>) resize(r, options, image.data(), out);
+  else resize_stored(r, options, image.data(), out);
+  call.set_scalar<float>(1, low->item<float>());
+  call.set_scalar<float>(2, high->item<float>());
+  return absl::OkStatus();
+}
+
 template <class T>
 void spread(const Resize& r, const ResizeOptions& o, const float* gradient, T* out) {
   if (r.nothing()) return;
@@ -127,6 +165,11 @@ void add_resize_bilinear(Registry& ops) {
             TRY_ASSIGN(auto r, resize_gradient_sizes(gradient.shape(), original.shape()));
             spread(r, options, gradient.data(), call.alloc<T>(0, original.shape()));
             return absl::OkStatus();
+          });
+  ops.add("QuantizedResizeBilinear", types<quint8, qint32, float>{},
+          []<class T>(Call& call, In<T> image, In<std::int32_t> size, Any low, Any high, Attr<"align_corners", bool> corners,
+                      Attr<"half_pixel_centers", bool> half_pixel) {
+            return resize_quantized(call, image, size, low, high, {*corners, *half_pixel});
           });
   ops.cost({"ResizeBilinear", "ResizeBilinearGrad"}, 20);
 }

@@ -115,3 +115,49 @@ for a, b in ((f(0.0), f(0.0)), (f(2.0), f(1.0)), (f([0.0]), f(1.0)), (f(0.0), f(
     refuse(op, [x, a, b])
 refuse(op, [x, f(0.0), f(1.0)], output_range_given=True, given_y_min=2.0, given_y_max=-2.0)
 exempt(op, "empty", why="TensorFlow looks for the least of no values")
+
+op = "QuantizedResizeBilinear"
+for dtype in ("quint8", "qint32", "float"):
+    for wanted in ((5, 7), (2, 2), (9, 1), (6, 8)):
+        for options in ({}, {"align_corners": True}, {"half_pixel_centers": True}):
+            case(op, [values(dtype, 2, 3, 4, 2), tensor(list(wanted), "int32"), f(-1.0), f(3.0)], **options)
+    refuse(op, [values(dtype, 0, 3, 4, 2), tensor([2, 2], "int32"), f(-1.0), f(3.0)])
+    refuse(op, [values(dtype, 2, 3, 4, 2), tensor([0, 2], "int32"), f(-1.0), f(3.0)])
+    refuse(op, [values(dtype, 2, 3, 4, 2), tensor([2, 2, 2], "int32"), f(-1.0), f(3.0)])
+    refuse(op, [values(dtype, 3, 4, 2), tensor([2, 2], "int32"), f(-1.0), f(3.0)])
+    case(op, [values(dtype, 2, 3, 4, 2), tensor([9, 9], "int32"), f(-1.0), f(3.0)], align_corners=True, half_pixel_centers=True)
+refuse(op, [values("quint8", 2, 3, 4, 2), tensor([2, 2], "int32"), f([-1.0]), f(3.0)])
+refuse(op, [values("quint8", 2, 3, 4, 2), tensor([2, 2], "int32"), f(-1.0), f([3.0, 1.0])])
+
+# By name only, as long as oneDNN does not take their place.
+image, window = values("quint8", 1, 3, 3, 1), values("qint8", 1, 1, 1, 1)
+scalars = [f(0.0), f(1.0)]
+layer = dict(strides=[1, 1, 1, 1], padding="SAME")
+CONVOLUTIONS = {
+    "QuantizedConv2DPerChannel": [image, window, *scalars, f([0.0]), f([1.0])],
+    "QuantizedConv2DAndRelu": [image, window, *scalars * 2],
+    "QuantizedConv2DAndReluAndRequantize": [image, window, *scalars * 3],
+    "QuantizedConv2DAndRequantize": [image, window, *scalars * 3],
+    "QuantizedConv2DWithBias": [image, window, f([0.0]), *scalars * 2],
+    "QuantizedConv2DWithBiasAndRelu": [image, window, f([0.0]), *scalars * 2],
+    "QuantizedConv2DWithBiasAndReluAndRequantize": [image, window, f([0.0]), *scalars * 3],
+    "QuantizedConv2DWithBiasAndRequantize": [image, window, f([0.0]), *scalars * 3],
+    "QuantizedConv2DWithBiasSumAndRelu": [image, window, f([0.0]), *scalars * 2, f([[0.0]])],
+    "QuantizedConv2DWithBiasSumAndReluAndRequantize": [image, window, f([0.0]), *scalars * 3, image, *scalars],
+    "QuantizedConv2DWithBiasSignedSumAndReluAndRequantize": [image, window, f([0.0]), *scalars * 3, values("qint8", 1, 3, 3, 1), *scalars],
+    "QuantizedDepthwiseConv2D": [image, window, *scalars * 2],
+    "QuantizedDepthwiseConv2DWithBias": [image, window, f([0.0]), *scalars * 2],
+    "QuantizedDepthwiseConv2DWithBiasAndRelu": [image, window, f([0.0]), *scalars * 2],
+    "QuantizedDepthwiseConv2DWithBiasAndReluAndRequantize": [image, window, f([0.0]), *scalars * 3],
+}
+for op, inputs in CONVOLUTIONS.items():
+    refuse(op, inputs, **layer)
+    exempt(op, "values", "empty", "refusal", why="gives nothing, whatever the types")
+a, b = values("quint8", 2, 2), values("qint8", 2, 2)
+for op, out in {"": 13, "AndDequantize": 1, "AndRelu": 13, "AndReluAndRequantize": 12, "AndRequantize": 12}.items():
+    op, more = "QuantizedMatMulWithBias" + op, scalars if "quantize" in op else []
+    refuse(op, [a, b, f([0.0, 1.0]), *scalars * 2, *more], Toutput=out)
+    exempt(op, "values", "empty", "refusal", why="gives nothing, whatever the types")
+for dtype in ("quint8", "qint8"):
+    refuse("QuantizedConcatV2", [[values(dtype, 2, 3)] * 2, tensor(0, "int32"), [f(0.0)] * 2, [f(1.0)] * 2])
+exempt("QuantizedConcatV2", "values", "empty", "refusal", why="gives nothing, whatever the types")

@@ -1,4 +1,4 @@
-// QuantizeAndDequantizeV2, V3, V4: floats rounded to the steps of a quantised type, and the gradient.
+// QuantizeAndDequantize, V2, V3, V4: floats rounded to the steps of a quantised type, and the gradient.
 #include <troupe/ops/kernel.hpp>
 #include <troupe/ops/math/slices.hpp>
 
@@ -121,6 +121,24 @@ void add_quantize_dequantize(Registry& ops) {
                       Attr<"axis", std::int64_t> axis) -> Status {
             TRY(check_bits(bits, is_signed, ""));
             return quantize_dequantize(call, x, low, high, {is_signed, given, narrow, *mode == "HALF_UP", bits, axis});
+          });
+  ops.add({"QuantizeAndDequantize"}, full_floats{},
+          []<class T>(Call& call, In<T> x, Attr<"signed_input", bool> is_signed, Attr<"num_bits", std::int64_t> bits, Attr<"range_given", bool> given,
+                      Attr<"input_min", float> low, Attr<"input_max", float> high) -> Status {
+            TRY(check_bits(bits, is_signed, ""));
+            if (*given && !(*low <= *high)) return invalid("Invalid range: input_min {} > input_max {}", *low, *high);
+            Options options{is_signed, given, false, false, bits, -1};
+            if (x.size() == 0) return call.set(0, x.tensor), absl::OkStatus();
+            T least = static_cast<T>(*low), most = static_cast<T>(*high);
+            if (!*given) {
+              least = *std::min_element(x.data(), x.data() + x.size());
+              most = *std::max_element(x.data(), x.data() + x.size());
+            }
+            // Without a range of its own nothing lies outside of it.
+            const Steps<T> steps = steps_of(least, most, options);
+            T* out = call.alloc<T>(0, x.shape());
+            for (std::int64_t i = 0; i < x.size(); ++i) out[i] = rounded(x[i], steps, options);
+            return absl::OkStatus();
           });
   ops.add({"QuantizeAndDequantizeV3"}, full_floats{},
           []<class T>(Call& call, In<T> x, In<T> low, In<T> high, In<std::int32_t> bits, Attr<"signed_input", bool> is_signed,

@@ -75,11 +75,12 @@ struct Wrapping<T> {
 /// c += a * b for rows [first, last) of integers, which Eigen does not multiply in vectors.
 template <class W>
 __attribute__((optimize("O3"))) void multiply_integers(const GemmSizes& s, const W* a, const W* b, W* c, std::int64_t first, std::int64_t last) {
-  constexpr std::int64_t block = 64;  // rows of b that stay in the cache
+  using Product = std::conditional_t<sizeof(W) < sizeof(int), unsigned, W>;  // short factors would be multiplied as int, which must not overflow
+  constexpr std::int64_t block = 64;                                         // rows of b that stay in the cache
   for (std::int64_t from = 0; from < s.inner; from += block)
     for (std::int64_t i = first; i < last; ++i)
       for (std::int64_t k = from; k < std::min(s.inner, from + block); ++k) {
-        const W factor = a[i * s.inner + k];
+        const Product factor = a[i * s.inner + k];
         const W* right = b + k * s.columns;
         W* to = c + i * s.columns;
 #pragma GCC ivdep

@@ -35,6 +35,8 @@ for op in ("BatchMatMul", "BatchMatMulV2"):
 for dtype in for_dtypes("BatchMatMulV2"):
     case("BatchMatMulV2", [values(dtype, 5, 1, 3, 4), values(dtype, 2, 4, 2)], sums=16)
     case("BatchMatMulV2", [values(dtype, 3, 4), values(dtype, 2, 1, 4, 2)], sums=16)
+for dtype, most in (("int16", 2**15), ("int32", 2**31), ("int64", 2**63)):  # they wrap around
+    case("BatchMatMulV2", [np.array([[-1, most - 1], [-most, 3]], dtype), np.array([[most - 1, -2], [-most, -1]], dtype)])
 for a, b, out in [("float", "float", "float"), ("double", "double", "double"), ("int32", "int32", "int32"), ("int64", "int64", "int64"), ("int16", "int16", "int16"),
                   ("bfloat16", "bfloat16", "bfloat16"), ("complex64", "complex64", "complex64"), ("complex128", "complex128", "complex128"),
                   ("int8", "int8", "int32"), ("uint8", "int8", "int32"), ("int8", "uint8", "int32"), ("uint8", "uint8", "int32"),

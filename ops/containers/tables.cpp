@@ -12,8 +12,6 @@ namespace {
 struct Declaration {
   Exit exit;
   bool anonymous = false, dense = false;
-  std::int64_t buckets = 0;
-  float load = 0;
   TableFacts facts;
 
   static StatusOr<Declaration> make(Binding& binding) {
@@ -30,17 +28,16 @@ struct Declaration {
     TRY_ASSIGN(d.facts.value, binding.attr<DType>("value_dtype"));
     if (binding.find("value_shape")) TRY(d.read_value_shape(binding));
     if (d.dense) {
-      TRY_ASSIGN(d.buckets, binding.attr<std::int64_t>("initial_num_buckets"));
-      TRY_ASSIGN(d.load, binding.attr<float>("max_load_factor"));
+      TRY_ASSIGN(d.facts.buckets, binding.attr<std::int64_t>("initial_num_buckets"));
+      TRY_ASSIGN(d.facts.load, binding.attr<float>("max_load_factor"));
     }
     return d;
   }
 
-  /// What a dense table is to be made of. These tables have no use for it, but TensorFlow's refuse what they cannot use.
+  /// What a dense table is to be made of.
   Status check_room() const {
-    if (!(load > 0 && load < 1)) return invalid("max_load_factor must be between 0 and 1, got: {}", load);
-    if (buckets < 4 || (buckets & (buckets - 1)) != 0) return invalid("Number of buckets must be at least 4 and a power of 2, got: {}", buckets);
-    return absl::OkStatus();
+    if (!(facts.load > 0 && facts.load < 1)) return invalid("max_load_factor must be between 0 and 1, got: {}", facts.load);
+    return check_buckets(facts.buckets);
   }
 
   Status read_value_shape(Binding& binding) {
@@ -85,6 +82,7 @@ Status open(Call& call, Step& step, Declaration& d) {
     if (call.in(0).dtype() != facts.key || (call.inputs() > 1 && call.in(1).dtype() != facts.key)) return detail::wrong_dtype(call, 0, facts.key);
     TRY(read_reserved(call, facts));
     TRY(d.check_room());
+    const Tensor room(facts.key, Shape{facts.buckets, facts.key_shape.elements()});  // says so where there is none
   }
   if (d.anonymous) {
     ResourceHandle handle = step.resources->handle_to<Table>(step.device, "Anonymous", "Anonymous");
@@ -195,7 +193,7 @@ void add_tables(Registry& ops) {
   });
   ops.add({"LookupTableImport", "LookupTableImportV2"}, [](Call& call, Step&, Shared<Table> table, Any keys, Any values) -> Status {
     TRY(match_signature(call, {keys->dtype(), values->dtype()}, {table->facts().key, table->facts().value}, {}, {}));
-    TRY(table->check_insert(keys.tensor, values.tensor));
+    TRY(table->check_import(keys.tensor, values.tensor));
     return table->import(keys.tensor, values.tensor);
   });
   ops.add("LookupTableRemoveV2", [](Call& call, Step&, Shared<Table> table, Any keys) -> Status {

@@ -33,7 +33,7 @@ Table::Table(TableFacts facts)
     : facts_(std::move(facts)),
       key_width_(facts_.key_shape.elements()),
       value_width_(facts_.value_shape.elements()),
-      rows_(make_key_rows(facts_.key, key_width_)),
+      rows_(dense() ? make_dense_rows(facts_) : make_key_rows(facts_.key, key_width_)),
       values_(facts_.value, Shape{0, value_width_}) {}
 
 std::string Table::describe() const { return fmt::format("table {} -> {} with {} entries", name_of(facts_.key), name_of(facts_.value), size()); }
@@ -72,6 +72,19 @@ Status Table::check_insert(const Tensor& keys, const Tensor& values) const {
   const Shape wanted = values_shape(keys.shape());
   if (values.shape() != wanted) return invalid("Expected shape {} for value, got {}", wanted, values.shape());
   return absl::OkStatus();
+}
+
+/// Dense tables take what they list: a row for each bucket, of one element too.
+Status Table::check_import(const Tensor& keys, const Tensor& values) const {
+  if (!dense()) return check_insert(keys, values);
+  TRY(check_types(keys, values));
+  const Shape one_key{key_width_};
+  const Status foreign = invalid("Input key shape {} must end with the table's key shape {}", keys.shape(), one_key);
+  if (keys.rank() == 0) return foreign;
+  Shape wanted(keys.shape().dims().first(static_cast<std::size_t>(keys.rank() - 1)));
+  wanted.add_dim(value_width_);
+  if (values.shape() != wanted) return invalid("Expected shape {} for value, got {}", wanted, values.shape());
+  return ends_with(keys.shape(), one_key) ? absl::OkStatus() : foreign;
 }
 
 bool Table::equals(const Tensor& keys, std::int64_t i, const Tensor& key) const {
@@ -129,6 +142,7 @@ void Table::put(const Tensor& keys, std::int64_t i, const Tensor& values) {
 Status Table::insert(const Tensor& keys, const Tensor& values) {
   if (facts_.initializable) return unimplemented("Insert not supported by InitializableLookupTable implementations");
   TRY(check_usable(keys));
+  TRY(rows_->expect(keys_in(keys)));
   for (std::int64_t i = 0; i < keys_in(keys); ++i) put(keys, i, values);
   return absl::OkStatus();
 }
@@ -146,8 +160,13 @@ Status Table::import(const Tensor& keys, const Tensor& values) {
   rows_->clear();
   free_.clear();
   used_ = 0;
-  for (std::int64_t i = 0; i < keys_in(keys); ++i)
-    if (!equals(keys, i, facts_.empty_key) && !equals(keys, i, facts_.deleted_key)) put(keys, i, values);
+  if (rows_->take_places(keys)) {
+    used_ = keys_in(keys);
+    values_ = Tensor(facts_.value, Shape{used_, value_width_});
+    copy_elements(values, 0, values_, 0, used_ * value_width_);
+    return absl::OkStatus();
+  }
+  for (std::int64_t i = 0; i < keys_in(keys); ++i) put(keys, i, values);
   return absl::OkStatus();
 }
 
@@ -174,13 +193,19 @@ Status Table::initialize(const Tensor& keys, const Tensor& values) {
 
 StatusOr<std::pair<Tensor, Tensor>> Table::list() const {
   if (facts_.initializable && !initialized_) return aborted("HashTable is not initialized.");
-  Shape key_shape{size()}, value_shape{size()};
-  for (std::int64_t d : facts_.key_shape) key_shape.add_dim(d);
-  for (std::int64_t d : facts_.value_shape) value_shape.add_dim(d);
+  Shape key_shape{rows_->places()}, value_shape{rows_->places()};
+  for (std::int64_t d : dense() ? Shape{key_width_} : facts_.key_shape) key_shape.add_dim(d);
+  for (std::int64_t d : dense() ? Shape{value_width_} : facts_.value_shape) value_shape.add_dim(d);
   Tensor keys(facts_.key, key_shape), values(facts_.value, value_shape);
   const auto rows = rows_->list(keys);
-  for (std::size_t i = 0; i < rows.size(); ++i)
-    copy_elements(values_, rows[i] * value_width_, values, static_cast<std::int64_t>(i) * value_width_, value_width_);
+  by_storage(facts_.value, [&]<class S>() {
+    S* to = values.mutable_data<S>();
+    for (const std::int64_t row : rows) {
+      if (row == KeyRows::none) std::fill_n(to, value_width_, S());
+      else std::copy_n(values_.data<S>() + row * value_width_, value_width_, to);
+      to += value_width_;
+    }
+  });
   return std::pair{std::move(keys), std::move(values)};
 }
 

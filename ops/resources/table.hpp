@@ -17,6 +17,8 @@ struct TableFacts {
   Shape key_shape, value_shape;   // of one key, of one value
   bool initializable = false;     // filled once and then only read
   Tensor empty_key, deleted_key;  // keys that nobody may use; none for most tables
+  std::int64_t buckets = 0;       // to begin with, of tables that show them
+  float load = 0;                 // the part of them that may be used
 };
 
 /// Numbers for keys: each key that is there has a row.
@@ -31,11 +33,20 @@ class KeyRows {
   virtual std::int64_t remove(const Tensor& keys, std::int64_t i) = 0;
   virtual std::int64_t size() const = 0;
   virtual void clear() = 0;
-  /// All keys into `keys`; gives their rows in the same order.
+  /// As many as `list` gives: more than keys, where there are empty places.
+  virtual std::int64_t places() const { return size(); }
+  /// So many keys are going to be added.
+  virtual Status expect(std::int64_t) { return absl::OkStatus(); }
+  /// What `list` gave, as it is, with rows in its order; false: the keys have to be added one by one.
+  virtual bool take_places(const Tensor&) { return false; }
+  /// All keys into `keys`; gives their rows in the same order, none for places that never had one.
   virtual std::vector<std::int64_t> list(Tensor& keys) const = 0;
 };
 /// `width` elements make a key.
 std::unique_ptr<KeyRows> make_key_rows(DType key, std::int64_t width);
+/// Those of a dense table.
+std::unique_ptr<KeyRows> make_dense_rows(const TableFacts& facts);
+Status check_buckets(std::int64_t buckets);
 
 /// Touched only on its device's actor.
 class Table final : public Resource {
@@ -49,6 +60,7 @@ class Table final : public Resource {
   Status check_find(const Tensor& keys, const Tensor& fallback) const;
   Status check_insert(const Tensor& keys, const Tensor& values) const;
   Status check_keys(const Tensor& keys) const;
+  Status check_import(const Tensor& keys, const Tensor& values) const;
 
   /// Values of keys; `fallback`, one value or one for each key, for keys that are not there.
   StatusOr<Tensor> find(const Tensor& keys, const Tensor& fallback) const;
@@ -64,6 +76,7 @@ class Table final : public Resource {
   Status initialize(const Tensor& keys, const Tensor& values);
 
  private:
+  bool dense() const { return facts_.buckets > 0; }
   std::int64_t keys_in(const Tensor& keys) const { return key_width_ == 0 ? 0 : keys.size() / key_width_; }
   Shape values_shape(const Shape& keys) const;
   Status check_types(const Tensor& keys, const Tensor& values) const;

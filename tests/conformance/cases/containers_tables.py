@@ -144,6 +144,7 @@ for bad in (-1, -2):
     declare(DENSE, FIND)(lambda bad=bad: find(dense(f"key_{next(number)}"), keys_of(1, bad), feed(0.0, "float")))
     declare(DENSE, DROP)(lambda bad=bad: raw.LookupTableRemoveV2(table_handle=dense(f"key_{next(number)}"), keys=keys_of(bad)))
 declare(DENSE)(lambda: raw.LookupTableSizeV2(table_handle=dense("buckets", initial_num_buckets=3)))
+declare(DENSE)(lambda: raw.LookupTableSizeV2(table_handle=dense("huge", initial_num_buckets=1 << 40)))
 declare(DENSE)(lambda: raw.LookupTableSizeV2(table_handle=dense("load", max_load_factor=1.5)))
 declare(DENSE)(lambda: raw.LookupTableSizeV2(table_handle=raw.MutableDenseHashTableV2(empty_key=feed(3, "int64"), deleted_key=feed(3, "int64"), value_dtype=F, shared_name="tables_same")))
 declare(DENSE)(lambda: raw.LookupTableSizeV2(table_handle=raw.MutableDenseHashTableV2(empty_key=feed([3], "int64"), deleted_key=feed(3, "int64"), value_dtype=F, shared_name="tables_ranks")))
@@ -155,6 +156,44 @@ def grows():
     many = list(range(100))
     put = raw.LookupTableInsertV2(table_handle=table, keys=keys_of(*many), values=feed([float(k) for k in many], "float"))
     return steps(put, [raw.LookupTableSizeV2(table_handle=table), find(table, keys_of(*many[::7], 1000), feed(-1.0, "float"))])
+
+
+def buckets(dtype, empty, deleted, *life):
+    """Where a dense table puts its keys, and what it leaves behind: each step inserts keys, or removes those behind a minus."""
+
+    def made():
+        table = raw.MutableDenseHashTableV2(
+            empty_key=feed(empty, dtype), deleted_key=feed(deleted, dtype), value_dtype=F, initial_num_buckets=4, shared_name=f"tables_buckets_{next(number)}"
+        )
+        everything = [*raw.LookupTableExportV2(table_handle=table, Tkeys=tf.as_dtype(dtype), Tvalues=F), raw.LookupTableSizeV2(table_handle=table)]
+        told = [everything]
+        for step, (sign, keys) in enumerate(life):
+            given = feed([float(10 * step + i) for i in range(len(keys))], "float")
+            keys = feed(keys, dtype)
+            told.append(raw.LookupTableInsertV2(table_handle=table, keys=keys, values=given) if sign == "+" else raw.LookupTableRemoveV2(table_handle=table, keys=keys))
+            told.append(everything)
+        return steps(*told)
+
+    return made
+
+
+for life in [
+    ("int64", -1, -2, ("+", [11, 12, 13]), ("+", [15]), ("-", [12]), ("+", [12, 19]), ("-", [11, 19]), ("+", [27, 3, 35]), ("+", list(range(50, 60)))),
+    ("int32", -1, -2, ("+", [-5, 7, 100000, 4]), ("-", [7]), ("+", [23]), ("+", [5, 5, 5, 5, 5, 5])),
+    ("string", "", "x", ("+", ["a", "bb", "hello world"]), ("+", ["brain", "surgery", "tank"]), ("-", ["bb"]), ("+", ["q"])),
+    ("int64", [-1, -1], [-2, -2], ("+", [[1, 2], [3, 4], [5, 6]]), ("+", [[7, 8], [9, 9]]), ("-", [[3, 4]]), ("+", [[0, 1]])),
+    ("string", ["", ""], ["x", "x"], ("+", [["a", "b"], ["c", "d"]]), ("+", [["e", "f"], ["g", "h"]])),
+]:
+    declare(DENSE, PUT, DROP, OUT, SIZE)(buckets(*life))
+
+
+@graph(DENSE, IMPORT, OUT, PUT, FIND)
+def imported():
+    table = dense("imported", initial_num_buckets=4)
+    everything = [*raw.LookupTableExportV2(table_handle=table, Tkeys=I, Tvalues=F), raw.LookupTableSizeV2(table_handle=table)]
+    take = lambda keys, given: raw.LookupTableImportV2(table_handle=table, keys=feed(keys, "int64"), values=feed(given, "float"))
+    put = raw.LookupTableInsertV2(table_handle=table, keys=keys_of(9), values=feed([6.0], "float"))
+    return steps(take([[-1], [5], [-2], [7]], [[0], [4], [9], [5]]), everything, find(table, keys_of(5, 6, 7), feed(-1.0, "float")), put, everything)
 
 
 @graph("MutableHashTableV2", OUT, PUT)

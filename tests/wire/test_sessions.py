@@ -227,13 +227,16 @@ def test_a_barrier_without_a_shared_name_is_of_its_own_session(either, tf1):
         assert re.fullmatch(rb"_\d+_lone", one.run(barrier)[1])
 
 
-def test_a_partial_run_ends_with_the_piece_that_fails(either, tf1):
+def test_a_partial_run_ends_with_the_piece_that_fails(either, troupe, tf1):
     a, b = (tf1.placeholder(tf1.float32, [], name=name) for name in "ab")
     checked = tf1.check_numerics(a, "bad", name="checked")
     alone, total = tf1.identity(b, name="alone"), tf1.add(checked, b, name="total")
-    copy = tf1.identity(a, name="copy")
+    pieces = [([checked, total], checked, total), ([checked, alone], checked, alone)]
+    if either is troupe:  # from TensorFlow's server the copy comes now and then before the failure beside it
+        copy = tf1.identity(a, name="copy")
+        pieces.append(([copy, total], copy, total))
     with tf1.Session(either.target("worker/0"), config=tf1.ConfigProto(operation_timeout_in_ms=60000)) as session:
-        for fetches, first, second in [([checked, total], checked, total), ([checked, alone], checked, alone), ([copy, total], copy, total)]:
+        for fetches, first, second in pieces:
             handle = session.partial_run_setup(fetches, [a, b])
             with pytest.raises(tf1.errors.InvalidArgumentError, match="bad : Tensor had NaN values"):
                 session.partial_run(handle, first, {a: float("nan")})

@@ -87,7 +87,7 @@ both(of_constant, 4)
 
 @graph("DatasetToGraphV2", "DatasetFromGraph")
 def of_variable():
-    v = tf1.get_variable("v", [], tf.int64, use_resource=True, initializer=tf1.constant_initializer(5))
+    v = tf1.get_variable("written_down", [], tf.int64, use_resource=True, initializer=tf1.constant_initializer(5))
     dataset = D.range(3).map(lambda x: x + v)
     return read(again(dataset, raw.DatasetToGraphV2(input_dataset=dataset._variant_tensor)), 4, v.initializer)
 

@@ -22,6 +22,7 @@ print("ready", flush=True)
 for line in sys.stdin:
     with tf1.Session(line.strip()) as session:
         print(session.run(two), flush=True)
+    print("closed", flush=True)
 """
 
 
@@ -37,7 +38,9 @@ def first_step(cluster):
             client.stdin.write(fresh.target() + "\n")
             client.stdin.flush()
             cluster.check(client.stdout.readline() == "2\n", "1 + 1")
-            return time.monotonic() - begin
+            seconds = time.monotonic() - begin
+            assert client.stdout.readline() == "closed\n"  # a client does not close a session whose server has gone
+            return seconds
         finally:
             fresh.stop()
 

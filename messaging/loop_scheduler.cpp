@@ -15,7 +15,7 @@ namespace {
 /// Messages an actor may take in one turn, and turns before a host looks at its events again: actors that never run out of
 /// messages must not starve the rest.
 constexpr std::size_t messages_per_turn = 300;
-constexpr std::size_t turns_in_a_row = 10000;
+constexpr std::size_t turns_in_a_row = 500;
 
 /// Where aout prints, without a thread.
 class Printer final : public caf::monitorable_actor {

@@ -14,7 +14,7 @@ constexpr std::size_t smallest = 128, classes = 10;  // up to 64 KB: larger ones
 // Of each class and thread so many are kept: a megabyte, and of large ones as many as a step with some twenty variables lets go at once.
 constexpr std::size_t kept_bytes = 1024 * 1024, kept_blocks = 64;
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(__SANITIZE_ADDRESS__) || defined(TROUPE_TSAN)
 constexpr bool caching = false;  // a kept block would hide its use after it was freed
 #else
 constexpr bool caching = true;

@@ -2,8 +2,11 @@
 #include <troupe/actors/commands.hpp>
 #include <troupe/config/options_cli.hpp>
 
-#include <malloc.h>
+#include <absl/synchronization/mutex.h>
 #include <CLI/CLI.hpp>
+#ifdef TROUPE_MIMALLOC
+#include <mimalloc.h>
+#endif
 
 #include <cstdio>
 #include <cstdlib>
@@ -12,11 +15,16 @@
 
 namespace {
 
-/// Fresh pages cost more than what most kernels do with them: memory of tensors is kept for the next ones.
-void keep_memory() {
-  mallopt(M_MMAP_THRESHOLD, 32 << 20);
-  mallopt(M_TRIM_THRESHOLD, 256 << 20);
+/// The allocator of this program serves gRPC and CAF too; naming it here keeps the linker from leaving it out.
+void choose_allocator() {
+#ifdef TROUPE_MIMALLOC
+  // Fresh pages cost more than what most kernels do with them: memory of tensors is kept a while for the next ones.
+  mi_option_set_default(mi_option_decommit_delay, 1000);
+#endif
 }
+
+/// Debian's abseil looks for deadlocks at every lock that gRPC takes.
+void trust_grpc() { absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore); }
 
 /// The one library that chooses its code by the processor is oneDNN; equal instructions give equal bytes. False for a name that is none.
 bool limit_instructions() {
@@ -32,7 +40,8 @@ bool limit_instructions() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  keep_memory();
+  choose_allocator();
+  trust_grpc();
   if (!limit_instructions()) return 2;
   CLI::App app{"TensorFlow's distributed runtime as a company of actors", "troupe"};
   app.set_version_flag("--version", troupe::version());

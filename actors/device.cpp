@@ -92,6 +92,7 @@ struct DeviceState {
       runs.erase(step);
       calls.erase(run->call);
       if (status.ok() && partial) finished_partial[step] = run;  // fetches may still be taken one by one
+      if (status.ok() && !partial) run->execution->resources->erase_container(run->execution->container());
       if (status.ok() && !partial) {
         auto fetched = run->roads->take_fetched();
         if (fetched.ok()) run->done->fetched = *std::move(fetched);

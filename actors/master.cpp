@@ -161,13 +161,13 @@ Master::behavior_type master(Master::stateful_pointer<MasterState> self, std::sh
   self->state.around = std::move(around);
   self->set_down_handler([self](caf::down_msg& message) { self->state.down(message); });
   return {
+      [=](Asked<wire::RunStepRequest>& r) { return self->state.pass_once<RunStepResponse>(r, r->session_handle, r->request_id, "RunStep"); },
       [=](const CancelCall& message) { self->state.cancel(message); },
       [=](Asked<wire::CreateSessionRequest>& r) { return self->state.create(r); },
       [=](Asked<wire::ExtendSessionRequest>& r) { return self->state.pass<wire::ExtendSessionResponse>(r, r->session_handle()); },
       [=](Asked<wire::PartialRunSetupRequest>& r) {
         return self->state.pass_once<wire::PartialRunSetupResponse>(r, r->session_handle(), r->request_id(), "PartialRunSetup");
       },
-      [=](Asked<wire::RunStepRequest>& r) { return self->state.pass_once<RunStepResponse>(r, r->session_handle, r->request_id, "RunStep"); },
       [=](Asked<wire::CloseSessionRequest>& r) { return self->state.close(r); },
       [=](Asked<wire::ListDevicesRequest>& r) { return self->state.list_devices(r); },
       [=](Asked<wire::ResetRequest>& r) { return self->state.reset(r); },

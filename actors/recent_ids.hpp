@@ -1,9 +1,10 @@
 // Request ids that were seen lately: a repeat is refused.
 #pragma once
 
+#include <boost/unordered/unordered_flat_set.hpp>
+
 #include <cstddef>
 #include <cstdint>
-#include <unordered_set>
 #include <vector>
 
 namespace troupe {
@@ -32,7 +33,7 @@ class RecentIds {
  private:
   std::size_t window_, next_ = 0;
   std::vector<std::int64_t> order_;
-  std::unordered_set<std::int64_t> known_;
+  boost::unordered_flat_set<std::int64_t> known_;
 };
 
 }  // namespace troupe

@@ -287,17 +287,17 @@ Session::behavior_type session(Session::stateful_pointer<SessionState> self, std
   self->state.around = std::move(around);
   self->state.handle = std::move(handle);
   return {
+      [=](Asked<wire::RunStepRequest>& r) { return self->state.run(r); },
+      [=](const StepOver& message) { self->state.step_over(message.step_id); },
       [=](Asked<wire::CreateSessionRequest>& r) { return self->state.create(r); },
       [=](Asked<wire::ExtendSessionRequest>& r) { return self->state.extend(r); },
       [=](Asked<wire::PartialRunSetupRequest>& r) { return self->state.set_up_partial(r); },
-      [=](Asked<wire::RunStepRequest>& r) { return self->state.run(r); },
       [=](Asked<wire::CloseSessionRequest>&) { return self->state.close(); },
       [=](Asked<wire::ListDevicesRequest>&) { return self->state.list_devices(); },
       [=](Asked<wire::MakeCallableRequest>& r) { return self->state.make_callable(r); },
       [=](Asked<wire::RunCallableRequest>& r) { return self->state.run_callable(r); },
       [=](Asked<wire::ReleaseCallableRequest>& r) { return self->state.release_callable(r); },
       [=](const CancelCall& message) { self->state.cancel(message); },
-      [=](const StepOver& message) { self->state.step_over(message.step_id); },
       [=](const Evict& message) { self->state.evict(message); },
       [=](const AskAgain& message) { self->state.ask_status(message.task); },
   };

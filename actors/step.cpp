@@ -30,6 +30,7 @@ struct StepState {
   std::shared_ptr<const CompiledStep> compiled;
   std::int64_t step_id = 0;
   bool started = false, over = false;
+  bool local_is_clean = false;
   std::size_t running = 0;
   std::vector<Status> failures;
   Status cancelled_because;
@@ -80,7 +81,7 @@ struct StepState {
     request->step_id = step_id;
     request->is_partial = partial;
     request->store_errors_in_response_body = true;
-    request->request_id = random_request_id();
+    request->request_id = part.local ? 0 : random_request_id();  // within the process nothing comes twice
     const bool trace = order.options.trace_level() == wire::RunOptions::FULL_TRACE;
     request->options.set_record_timeline(trace);
     request->options.set_record_costs(trace);
@@ -114,6 +115,7 @@ struct StepState {
       const bool our_doing = (!failures.empty() || !cancelled_because.ok()) && status.code() == Code::kCancelled;
       fail(our_doing ? as_derived(std::move(failed)) : std::move(failed));
     }
+    local_is_clean |= response.left_nothing;
     for (auto& tensor : response.received) reply->tensors.push_back(std::move(tensor));
     for (auto& stats : *response.step_stats.mutable_dev_stats()) metadata.mutable_step_stats()->add_dev_stats()->Swap(&stats);
     for (auto& graph : response.partition_graphs) metadata.add_partition_graphs()->Swap(&graph);
@@ -161,15 +163,21 @@ struct StepState {
     if (waiting && (last || !failures.empty() || !cancelled_because.ok())) answer();
     if (!last && failures.empty() && cancelled_because.ok()) return;  // a partial run goes on
     over = true;
-    auto cleanup = pack<wire::CleanupGraphRequest>();
-    if (compiled) {
-      cleanup->set_step_id(step_id);
-      for (const auto& part : compiled->parts)
-        self->request(part.worker, caf::infinite, Asked<wire::CleanupGraphRequest>(cleanup))
-            .then([](Asked<wire::CleanupGraphResponse>&) {}, [](caf::error&) {});
-    }
+    if (compiled) clean_up();
     self->send(session, StepOver{step_id});
     self->quit();
+  }
+
+  void clean_up() {
+    Asked<wire::CleanupGraphRequest> request;
+    for (const auto& part : compiled->parts) {
+      if (part.local && local_is_clean) continue;
+      if (!request.content) {
+        request = pack<wire::CleanupGraphRequest>();
+        request->set_step_id(step_id);
+      }
+      self->request(part.worker, caf::infinite, request).then([](Asked<wire::CleanupGraphResponse>&) {}, [](caf::error&) {});
+    }
   }
 };
 

@@ -96,6 +96,7 @@ StatusOr<std::shared_ptr<RegisteredGraph>> WorkerState::compile(WorkerSession& s
       for (auto& node : *watched.mutable_node()) registered->graph_def.add_node()->Swap(&node);
     }
     TRY_ASSIGN(auto plan, Plan::compile(graph, all_kernels(), session.kernels));
+    registered->crosses |= plan->crosses();
     registered->parts.push_back({at, std::move(plan)});
   }
   return registered;
@@ -182,16 +183,17 @@ Worker::behavior_type worker(Worker::stateful_pointer<WorkerState> self, WorkerP
   self->state.self = self;
   self->state.parts = std::move(parts);
   return {
+      // CAF compares a message with one row after the other: what steps are made of comes first.
+      [=](Asked<wire::RunGraphRequest>& r) { return self->state.run_graph(r); },
+      [=](Asked<wire::CleanupGraphRequest>& r) { return self->state.cleanup_graph(*r); },
+      [=](Asked<wire::RecvTensorRequest>& r) { return self->state.receive(r); },
       [=](const CancelCall& message) { self->state.cancel(message); },
       [=](Asked<wire::GetStatusRequest>& r) { return self->state.get_status(*r); },
       [=](Asked<wire::CreateWorkerSessionRequest>& r) { return self->state.create_session(*r); },
       [=](Asked<wire::DeleteWorkerSessionRequest>& r) { return self->state.delete_session(*r); },
       [=](Asked<wire::RegisterGraphRequest>& r) { return self->state.register_graph(*r); },
       [=](Asked<wire::DeregisterGraphRequest>& r) { return self->state.deregister_graph(*r); },
-      [=](Asked<wire::RunGraphRequest>& r) { return self->state.run_graph(r); },
-      [=](Asked<wire::CleanupGraphRequest>& r) { return self->state.cleanup_graph(*r); },
       [=](Asked<wire::CleanupAllRequest>& r) { return self->state.cleanup_all(*r); },
-      [=](Asked<wire::RecvTensorRequest>& r) { return self->state.receive(r); },
       [=](Asked<wire::MarkRecvFinishedRequest>&) -> Answer<wire::MarkRecvFinishedResponse> { return pack<wire::MarkRecvFinishedResponse>(); },
       [=](Asked<wire::LoggingRequest>&) -> Answer<wire::LoggingResponse> { return pack<wire::LoggingResponse>(); },
       [=](Asked<wire::TracingRequest>&) { return not_served<wire::TracingResponse>("Tracing"); },

@@ -50,6 +50,7 @@ Answer<wire::RunGraphResponse> WorkerState::start(Parcel<RunGraphRequest>& reque
       promise.deliver(to_caf(gathering->status));
       return;
     }
+    gathering->reply->left_nothing = !graph->crosses;
     if (request->options.record_partition_graphs()) gathering->reply->partition_graphs.push_back(graph->graph_def);
     promise.deliver(gathering->reply);
   };

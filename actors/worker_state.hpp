@@ -17,6 +17,7 @@ struct RegisteredGraph {
     std::shared_ptr<const Plan> plan;
   };
   std::vector<Part> parts;
+  bool crosses = false;                                      // its steps exchange tensors between devices
   wire::GraphDef graph_def;                                  // for those who ask for partition graphs
   std::vector<std::pair<std::string, std::string>> watched;  // by device, serialised, for a debugger
 };

@@ -77,8 +77,8 @@ PlanNode describe(const Graph& graph, const Node& node) {
   p.facts = NodeFacts{node.name(), node.kind(), node.device};
   p.flow = flow_of(node.kind());
   p.transfer = is_transfer(node.kind());
-  if (const auto told = node.def.attr().find("client_terminated"); p.transfer && told != node.def.attr().end())
-    p.fetches = node.kind() != "_Recv" && node.kind() != "_HostRecv" && told->second.b();
+  if (const auto told = node.def.attr().find("client_terminated"); p.transfer && told != node.def.attr().end()) p.with_client = told->second.b();
+  p.fetches = p.with_client && node.kind() != "_Recv" && node.kind() != "_HostRecv";
   p.operands = operands_of(graph, node, p.transfer);
   name_in_errors(node, p);
   if (p.transfer && !node.signature.outputs.empty()) p.declared = node.signature.outputs[0];
@@ -192,6 +192,10 @@ void Plan::drop_bound(const Constants& constants) {
     else kept.push_back(std::move(p));
   }
   nodes_ = std::move(kept);
+}
+
+bool Plan::crosses() const {
+  return std::any_of(nodes_.begin(), nodes_.end(), [](const PlanNode& p) { return p.transfer && !p.with_client; });
 }
 
 }  // namespace troupe

@@ -52,8 +52,9 @@ struct PlanNode {
   Flow flow = Flow::kernel;
   Touch touch = Touch::none;
   Watch watch = Watch::none;
-  bool transfer = false;  // Send and Recv see dead inputs
-  bool fetches = false;   // sends to the client
+  bool transfer = false;     // Send and Recv see dead inputs
+  bool with_client = false;  // of those, the ones whose other end is the client
+  bool fetches = false;      // sends to the client
   bool allows_uninitialized = false;
   bool ref_output = false;
   bool any_ref_source = false;   // some producer of an input may hand over a reference
@@ -115,6 +116,8 @@ class Plan {
   int arguments() const { return arguments_; }
   int results() const { return results_; }
   int most_outputs() const { return most_outputs_; }
+  /// Some of its tensors go to another device or come from there.
+  bool crosses() const;
   const LibraryPtr& library() const { return library_; }
   Spares& spares() const { return *spares_; }
   Costs& costs() const { return *costs_; }

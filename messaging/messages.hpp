@@ -79,6 +79,7 @@ struct RunGraphResponse {
   wire::CostGraphDef cost_graph;
   std::vector<wire::GraphDef> partition_graphs;
   Status status;
+  bool left_nothing = false;  // within a process: there is nothing of the step to clean up
 };
 
 struct RecvTensorRequest {

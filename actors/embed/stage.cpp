@@ -81,6 +81,7 @@ StageCore::StageCore(asio::any_io_executor executor)
       strand_(asio::make_strand(executor_)),
       timer_(*strand_) {
   system_->await_actors_before_shutdown(false);
+  caf::logger::set_current_actor_system(nullptr);  // CAF would note for its log, which nobody reads, which actor runs
   desk_ = std::make_shared<Desk>(*this);
 }
 

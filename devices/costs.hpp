@@ -1,6 +1,7 @@
 // What kernels cost, by experience.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -20,10 +21,12 @@ class Costs {
     const float learnt = learnt_[static_cast<std::size_t>(node)];
     return static_cast<float>(elements) * (learnt > 0 ? learnt : kernel.ns_per_element);
   }
+  /// Whether a run of the node was measured: what makes much of little, a Fill or a Tile, shows it only then.
+  bool knows(int node) const { return learnt_[static_cast<std::size_t>(node)] > 0; }
   /// A run that was disturbed counts, but not for long.
   void learn(int node, std::int64_t elements, std::int64_t took_ns) {
     float& learnt = learnt_[static_cast<std::size_t>(node)];
-    const float now = static_cast<float>(took_ns) / static_cast<float>(elements);
+    const float now = static_cast<float>(std::max<std::int64_t>(1, took_ns)) / static_cast<float>(elements);
     learnt = learnt > 0 ? std::min(now, 0.75f * learnt + 0.25f * now) : now;
   }
 

@@ -132,7 +132,7 @@ void Execution::run_kernel_node(const Ready& ready, const PlanNode& p, std::span
   for (const Value& v : inputs) elements += v.tensor.size();
   const float expected = plan_->costs().expected(ready.node, *p.kernel, elements);
   if (expected > hands_.worth_ns) return run_elsewhere(ready, p, inputs, elements);
-  if (expected < unmeasured_ns) return run_here(ready, p, inputs);
+  if (expected < unmeasured_ns && (elements == 0 || plan_->costs().knows(ready.node))) return run_here(ready, p, inputs);
   const std::int64_t started = now_ns();
   run_here(ready, p, inputs);
   plan_->costs().learn(ready.node, elements, now_ns() - started);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <exception>
 #include <memory>
 #include <utility>
@@ -12,6 +13,8 @@ namespace {
 
 /// A part must be worth the waking of a thread.
 constexpr double worth_ns = 60'000;
+/// So many parts a thread balance what other kernels and other processes do to it.
+constexpr int fine_parts = 4;
 
 thread_local Helpers* helpers = nullptr;
 
@@ -36,6 +39,10 @@ struct Split {
     }
   }
   void wait() const {
+    // The last parts end shortly after each other, sooner than a thread wakes. Who yields meanwhile may be away for milliseconds.
+    const auto until = std::chrono::steady_clock::now() + std::chrono::microseconds(60);
+    while (done.load() < parts && std::chrono::steady_clock::now() < until) {
+    }
     for (int seen = done.load(); seen < parts; seen = done.load()) done.wait(seen);
   }
 };
@@ -45,9 +52,10 @@ struct Split {
 HelpersScope::HelpersScope(Helpers* here) : before_(std::exchange(helpers, here)) {}
 HelpersScope::~HelpersScope() { helpers = before_; }
 
-void in_parallel(std::int64_t count, double ns_each, const std::function<void(std::int64_t, std::int64_t)>& part) {
+void in_parallel(std::int64_t count, double ns_each, Cut cut, const std::function<void(std::int64_t, std::int64_t)>& part) {
   const double most = std::min(static_cast<double>(count), static_cast<double>(count) * ns_each / worth_ns);
-  const int parts = helpers ? static_cast<int>(std::min(most, static_cast<double>(helpers->threads()))) : 1;
+  const int threads = helpers ? helpers->threads() : 1;
+  const int parts = threads < 2 ? 1 : static_cast<int>(std::min(most, static_cast<double>(cut == Cut::fine ? threads * fine_parts : threads)));
   if (parts < 2) {
     if (count > 0) part(0, count);
     return;
@@ -56,7 +64,7 @@ void in_parallel(std::int64_t count, double ns_each, const std::function<void(st
   split->part = &part;
   split->count = count;
   split->parts = parts;
-  for (int i = 1; i < parts; ++i) helpers->submit([split] { split->work(); });
+  for (int i = 1; i < std::min(parts, threads); ++i) helpers->submit([split] { split->work(); });
   split->work();
   split->wait();
   if (split->failure) std::rethrow_exception(split->failure);

@@ -28,8 +28,14 @@ class HelpersScope {
   Helpers* before_;
 };
 
+/// How many parts: one a thread where each part costs something of its own, or several, so that nobody waits long for a thread that was late.
+enum class Cut { coarse, fine };
+
 /// Calls part(first, last) for ranges that together are [0, count), at once where there are helpers and the work is worth it, and
 /// returns when all are through. `ns_each` is what one of them roughly costs. Parts of parts are not split. What a part throws is thrown here.
-void in_parallel(std::int64_t count, double ns_each, const std::function<void(std::int64_t, std::int64_t)>& part);
+void in_parallel(std::int64_t count, double ns_each, Cut cut, const std::function<void(std::int64_t, std::int64_t)>& part);
+inline void in_parallel(std::int64_t count, double ns_each, const std::function<void(std::int64_t, std::int64_t)>& part) {
+  in_parallel(count, ns_each, Cut::coarse, part);
+}
 
 }  // namespace troupe

@@ -33,6 +33,14 @@ void Walk::swap_dimensions(std::size_t a, std::size_t b) {
   std::swap(to_step[a], to_step[b]);
 }
 
+Walk Walk::part(std::int64_t first, std::int64_t last) const {
+  Walk w = *this;
+  w.size[0] = last - first;
+  w.from += first * from_step[0];
+  w.to += first * to_step[0];
+  return w;
+}
+
 void copy_along(const Walk& walk, const Tensor& from, Tensor& to) {
   by_storage(to.dtype(), [&]<class S>() { copy_along<S>(walk, from.data<S>(), to.mutable_data<S>()); });
 }
@@ -42,7 +50,11 @@ void copy_into(const Tensor& from, Tensor& to, std::int64_t at) {
 }
 
 void fill_with(const Tensor& value, Tensor& to) {
-  by_storage(to.dtype(), [&]<class S>() { detail::copy_row(value.data<S>(), 0, to.mutable_data<S>(), 1, to.size()); });
+  by_storage(to.dtype(), [&]<class S>() {
+    Walk walk;
+    walk.add(to.size(), 0, 1);
+    if (to.size() > 0) detail::copy_rows(walk, value.data<S>(), to.mutable_data<S>());
+  });
 }
 
 }  // namespace troupe

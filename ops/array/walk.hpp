@@ -32,6 +32,8 @@ struct Walk {
   /// The same walk with dimensions of size one dropped and neighbours that continue each other merged; at least one remains.
   Walk simplified() const;
   void swap_dimensions(std::size_t a, std::size_t b);
+  /// Positions [first, last) of the outermost dimension.
+  Walk part(std::int64_t first, std::int64_t last) const;
 
   /// Calls f(from, to) at each position of the dimensions before the last `inner`.
   template <class F>
@@ -67,6 +69,20 @@ __attribute__((optimize("O3"))) void copy_row(const S* from, std::int64_t from_s
   } else {
     for (std::int64_t i = 0; i < n; ++i) to[i * to_step] = from[i * from_step];
   }
+}
+
+/// Copies row by row, as several threads where that may pay.
+template <class S>
+void copy_rows(const Walk& walk, const S* from, S* to) {
+  constexpr std::int64_t many = 100'000;
+  const std::size_t inner = walk.size.size() - 1;
+  const auto copy = [&](const Walk& w) {
+    w.for_each_outer(1, [&](std::int64_t x, std::int64_t y) { copy_row(from + x, w.from_step[inner], to + y, w.to_step[inner], w.size[inner]); });
+  };
+  const std::int64_t elements = walk.elements();
+  if (elements < many) return copy(walk);
+  const double ns = 0.05 * sizeof(S) * static_cast<double>(elements / walk.size[0]);
+  in_parallel(walk.size[0], ns, Cut::fine, [&](std::int64_t first, std::int64_t last) { copy(walk.part(first, last)); });
 }
 
 constexpr std::int64_t square_side = 16;
@@ -120,8 +136,7 @@ void copy_along(const Walk& given, const S* from, S* to) {
         return;
       }
   }
-  walk.for_each_outer(
-      1, [&](std::int64_t x, std::int64_t y) { detail::copy_row(from + x, walk.from_step[last], to + y, walk.to_step[last], walk.size[last]); });
+  detail::copy_rows(walk, from, to);
 }
 
 /// Copies elements of any type from one tensor's memory into another's of the same dtype.

@@ -24,7 +24,7 @@ void in_ranges(std::int64_t count, std::int64_t elements_each, const Part& part)
   // Many more elements than this are worth two threads; with fewer not even the question is asked.
   constexpr std::int64_t many = 100'000;
   if (count * elements_each < many) part(std::int64_t{0}, count);
-  else in_parallel(count, 0.5 * static_cast<double>(elements_each), std::cref(part));
+  else in_parallel(count, 0.5 * static_cast<double>(elements_each), Cut::fine, std::cref(part));
 }
 
 // Loops over elements are compiled to vector instructions. An output is apart from the inputs or in the very place of one: ivdep.

@@ -56,12 +56,18 @@ struct ReductionPlan {
 
 namespace detail {
 
+/// Where a long row is cut in two.
+template <class R>
+std::int64_t half_of(std::int64_t n) {
+  return n / 2 / R::lanes * R::lanes;
+}
+
 /// Folds a row in lanes, and long rows in halves, so that sums stay accurate and loops are independent.
 template <class R, class A, class T>
 A fold_row(const T* x, std::int64_t n) {
   constexpr std::int64_t lanes = R::lanes, longest = 2048;
   if (n > longest) {
-    const std::int64_t left = n / 2 / lanes * lanes;
+    const std::int64_t left = half_of<R>(n);
     return R::join(fold_row<R, A>(x, left), fold_row<R, A>(x + left, n - left));
   }
   if (lanes > 8 && n < lanes) {
@@ -79,6 +85,43 @@ A fold_row(const T* x, std::int64_t n) {
   return acc[0];
 }
 
+/// The same halves of halves of a very long row, which several threads fold: the result does not depend on their number.
+template <class R, class A, class T>
+class LongRow {
+ public:
+  static A fold(const T* x, std::int64_t n) {
+    if (n <= longest) return fold_row<R, A>(x, n);
+    LongRow row;
+    row.cut(x, n);
+    in_parallel(static_cast<std::int64_t>(row.pieces_.size()), 0.15 * longest, Cut::fine, [&](std::int64_t first, std::int64_t last) {
+      for (auto i = static_cast<std::size_t>(first); i < static_cast<std::size_t>(last); ++i)
+        row.pieces_[i].folded = fold_row<R, A>(row.pieces_[i].x, row.pieces_[i].n);
+    });
+    return row.join(n);
+  }
+
+ private:
+  static constexpr std::int64_t longest = 1 << 17;
+  struct Piece {
+    const T* x;
+    std::int64_t n;
+    A folded;
+  };
+  void cut(const T* x, std::int64_t n) {
+    if (n <= longest) return void(pieces_.push_back({x, n, A()}));
+    cut(x, half_of<R>(n));
+    cut(x + half_of<R>(n), n - half_of<R>(n));
+  }
+  A join(std::int64_t n) {
+    if (n <= longest) return pieces_[next_++].folded;
+    const A left = join(half_of<R>(n));
+    return R::join(left, join(n - half_of<R>(n)));
+  }
+
+  std::vector<Piece> pieces_;
+  std::size_t next_ = 0;
+};
+
 }  // namespace detail
 
 /// Accumulates into `out`, one A per output element. R says start (the neutral value), lift (of an element) and join.
@@ -89,7 +132,7 @@ void reduce_into(const T* x, std::int64_t elements, const ReductionPlan& plan, A
   const auto reduce_part = [&](std::int64_t begin, std::int64_t end, std::int64_t start) {
     if (plan.reduces_rows()) {
       plan.for_each_row(begin, end, start,
-                        [&](std::int64_t from, std::int64_t to) { out[to] = R::join(out[to], detail::fold_row<R, A>(x + from, n)); });
+                        [&](std::int64_t from, std::int64_t to) { out[to] = R::join(out[to], detail::LongRow<R, A, T>::fold(x + from, n)); });
     } else {
       plan.for_each_row(begin, end, start, [&](std::int64_t from, std::int64_t to) {
         const T* in = x + from;
@@ -100,7 +143,7 @@ void reduce_into(const T* x, std::int64_t elements, const ReductionPlan& plan, A
   };
   if (!plan.splits() || elements == 0) return reduce_part(0, elements, 0);
   const std::int64_t slice = plan.slice();
-  in_parallel(plan.size[0], 0.3 * static_cast<double>(slice),
+  in_parallel(plan.size[0], 0.3 * static_cast<double>(slice), Cut::fine,
               [&](std::int64_t first, std::int64_t last) { reduce_part(first * slice, last * slice, first * plan.output_step[0]); });
 }
 

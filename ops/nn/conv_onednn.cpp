@@ -97,7 +97,7 @@ bool convolve(const Convolution& c, const float* input, const float* filter, flo
     return convolve_bands(c, *whole, input, filter, output);
   const SharedFilter shared(*whole, filter);
   std::atomic<bool> served{true};
-  in_parallel(c.batch, ns_of_image(c), [&](std::int64_t from, std::int64_t to) {
+  in_parallel(c.batch, ns_of_image(c), Cut::fine, [&](std::int64_t from, std::int64_t to) {
     const auto primitive = primitive_for(of_images(c, to - from), Direction::forward);
     std::unique_ptr<Scratch> memory;
     if (!primitive) served = false;
@@ -111,7 +111,7 @@ bool convolve_back(const Convolution& c, const float* filter, const float* gradi
   if (!whole) return false;
   const SharedFilter shared(*whole, filter);
   std::atomic<bool> served{true};
-  in_parallel(c.batch, ns_of_image(c), [&](std::int64_t from, std::int64_t to) {
+  in_parallel(c.batch, ns_of_image(c), Cut::fine, [&](std::int64_t from, std::int64_t to) {
     const auto primitive = primitive_for(of_images(c, to - from), Direction::input_gradient);
     std::unique_ptr<Scratch> memory;
     if (!primitive) served = false;
@@ -130,7 +130,7 @@ bool correlate(const Convolution& c, const float* input, const float* gradient, 
       std::clamp<std::int64_t>(static_cast<std::int64_t>(ns_of_image(c) * static_cast<double>(c.batch) / sum_ns), 1, std::max<std::int64_t>(1, most));
   std::vector<float> others(static_cast<std::size_t>((sums - 1) * size));
   std::atomic<bool> served{true};
-  in_parallel(sums, ns_of_image(c) * static_cast<double>(c.batch) / static_cast<double>(sums), [&](std::int64_t from, std::int64_t to) {
+  in_parallel(sums, ns_of_image(c) * static_cast<double>(c.batch) / static_cast<double>(sums), Cut::fine, [&](std::int64_t from, std::int64_t to) {
     for (std::int64_t s = from; s < to && served; ++s) {
       const std::int64_t first = c.batch * s / sums, last = c.batch * (s + 1) / sums;
       const auto primitive = primitive_for(of_images(c, last - first), Direction::filter_gradient);

@@ -81,6 +81,18 @@ TEST(Parallel, PartsAreNotSplit) {
   EXPECT_EQ(inner, 4);
 }
 
+TEST(Parallel, FinePartsAreMoreThanThreadsAndCountNotHelpers) {
+  Absent absent;
+  const HelpersScope scope(&absent);
+  int parts = 0;
+  in_parallel(1000, heavy_ns, Cut::fine, [&](std::int64_t first, std::int64_t last) {
+    ++parts;
+    EXPECT_NEAR(static_cast<double>(last - first), 1000.0 / 16, 1);
+  });
+  EXPECT_EQ(parts, 16);
+  EXPECT_EQ(absent.jobs.size(), 3u);
+}
+
 TEST(Parallel, AFailureComesBack) {
   Threads threads;
   const HelpersScope scope(&threads);

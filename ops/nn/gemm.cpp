@@ -1,6 +1,7 @@
 // The products themselves.
 #include <troupe/ops/nn/gemm.hpp>
 
+#include <troupe/messaging/tensor.hpp>
 #include <troupe/ops/parallel.hpp>
 
 #include <dlfcn.h>
@@ -32,9 +33,57 @@ void loops(const GemmSizes& s, const T* a, bool ta, const T* b, bool tb, T* c, b
     }
 }
 
+/// The right operand cut into columns that stay in the cache. Its rows lie close together, and not at powers of two, which few lines of a
+/// cache can hold: dnnl_sgemm is a tenth quicker for it.
+class Packed {
+ public:
+  static constexpr std::int64_t width = 512;
+
+  /// Packing is to pay, and not to take too much memory.
+  static bool pays(const GemmSizes& s) {
+    constexpr std::int64_t many_rows = 512, least = 128, most_elements = 1 << 26;
+    return s.rows >= many_rows && s.inner >= least && s.columns >= least && s.inner * s.columns <= most_elements;
+  }
+  Packed(const GemmSizes& s, const float* b)
+      : inner_(s.inner), memory_(DType::f32, Shape{(s.columns + width - 1) / width, s.inner, step}), data_(memory_.mutable_data<float>()) {
+    in_parallel(s.inner, copy_ns * static_cast<double>(s.columns), Cut::fine, [&](std::int64_t first, std::int64_t last) {
+      for (std::int64_t column = 0; column < s.columns; column += width)
+        for (std::int64_t k = first; k < last; ++k)
+          std::copy_n(b + k * s.columns + column, std::min(width, s.columns - column), data_ + (column / width * inner_ + k) * step);
+    });
+  }
+  const float* block(std::int64_t i) const { return data_ + i * inner_ * step; }
+
+  static constexpr std::int64_t step = width + 16;
+
+ private:
+  static constexpr double copy_ns = 0.3;
+  std::int64_t inner_;
+  Tensor memory_;
+  float* data_;
+};
+
+/// The product of tiles whose sizes do not depend on who computes them.
+void multiply_packed(const GemmSizes& s, const float* a, bool ta, const float* b, float* c, bool accumulate) {
+  constexpr std::int64_t tile_rows = 128;
+  const Packed packed(s, b);
+  const std::int64_t bands = (s.rows + tile_rows - 1) / tile_rows, blocks = (s.columns + Packed::width - 1) / Packed::width;
+  const double tile_ns = float_ns * static_cast<double>(tile_rows * Packed::width) * static_cast<double>(s.inner);
+  in_parallel(bands * blocks, tile_ns, Cut::fine, [&](std::int64_t first, std::int64_t last) {
+    keep_to_this_thread();
+    for (std::int64_t tile = first; tile < last; ++tile) {
+      const std::int64_t row = tile % bands * tile_rows, column = tile / bands * Packed::width;
+      dnnl_sgemm(ta ? 'T' : 'N', 'N', std::min(tile_rows, s.rows - row), std::min(Packed::width, s.columns - column), s.inner, 1.0f,
+                 ta ? a + row : a + row * s.inner, ta ? s.rows : s.inner, packed.block(tile / bands), Packed::step, accumulate ? 1.0f : 0.0f,
+                 c + row * s.columns + column, s.columns);
+    }
+  });
+}
+
 void multiply(const GemmSizes& s, const float* a, Side side_a, const float* b, Side side_b, float* c, bool accumulate) {
   const bool ta = side_a != Side::plain, tb = side_b != Side::plain;
   if (s.rows * s.inner * s.columns <= tiny) return loops(s, a, ta, b, tb, c, accumulate);
+  if (!tb && Packed::pays(s)) return multiply_packed(s, a, ta, b, c, accumulate);
   const auto block = [&](std::int64_t row, std::int64_t rows, std::int64_t column, std::int64_t columns) {
     keep_to_this_thread();
     dnnl_sgemm(ta ? 'T' : 'N', tb ? 'T' : 'N', rows, columns, s.inner, 1.0f, ta ? a + row : a + row * s.inner, ta ? s.rows : s.inner,

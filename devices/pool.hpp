@@ -3,6 +3,7 @@
 
 #include <troupe/ops/parallel.hpp>
 
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -13,8 +14,10 @@
 
 namespace troupe {
 
-/// Runs jobs in order of submission, which may split themselves over its threads. Threads start with the first job; the destructor runs what is
-/// left and joins.
+class Spin;
+
+/// Runs jobs in order of submission, which may split themselves over its threads. Threads start with the first job, and look for the next one
+/// a little while before they sleep; the destructor runs what is left and joins.
 class Pool final : public Helpers {
  public:
   Pool(int threads, std::string name) : size_(threads), name_(std::move(name)) {}
@@ -31,12 +34,15 @@ class Pool final : public Helpers {
 
  private:
   void work();
+  void linger(Spin& spin);
 
   const int size_;
   const std::string name_;
   std::mutex mutex_;
   std::condition_variable wake_;
   std::deque<std::function<void()>> jobs_;
+  std::atomic<std::size_t> waiting_{0};  // jobs_.size(), for those who look without the lock
+  std::atomic<bool> lingers_{false};
   std::vector<std::thread> threads_;
   int idle_ = 0;
   bool stopping_ = false, joined_ = false;

@@ -5,6 +5,8 @@
 #include <troupe/actors/step_roads.hpp>
 #include <troupe/config/device_name.hpp>
 #include <troupe/messaging/caf_status.hpp>
+#include <troupe/messaging/loop_scheduler.hpp>
+#include <troupe/ops/parallel.hpp>
 #include <troupe/ops/resources/variable.hpp>
 
 #include <limits>
@@ -50,8 +52,12 @@ struct DeviceState {
     if (!offload) return hands;
     hands.offload = offload;
     if (!facts.computes_elsewhere) hands.worth_ns = std::numeric_limits<float>::infinity();
-    hands.back = [device = caf::actor_cast<Device>(self)](std::function<void()> work) {
-      caf::anon_send(device, Job{std::make_shared<std::function<void()>>(std::move(work))});
+    auto* scheduler = dynamic_cast<LoopScheduler*>(&self->home_system().scheduler());
+    hands.back = [device = caf::actor_cast<Device>(self), scheduler](std::function<void()> work) {
+      const auto send = [&] { caf::anon_send(device, Job{std::make_shared<std::function<void()>>(std::move(work))}); };
+      const HelpersScope as_elsewhere(nullptr);  // light kernels are not split, whichever thread the device runs on
+      if (scheduler) scheduler->bring(send);
+      else send();
     };
     return hands;
   }

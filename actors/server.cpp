@@ -108,6 +108,7 @@ StatusOr<std::unique_ptr<Server>> Server::start(const NodeIdentity& identity, co
     flush_denormals();
   };
   stand.loop = std::make_unique<Loop>(LoopScheduler::of(stand.system), loop_options);
+  LoopScheduler::of(stand.system).run_anywhere();
   stand.assemble(options);
   TRY(stand.count(options));
   TRY(stand.listen());

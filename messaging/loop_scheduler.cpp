@@ -166,6 +166,18 @@ void LoopScheduler::drain(LoopUnit& unit) {
   }
 }
 
+void LoopScheduler::run_brought(LoopUnit& unit) {
+  while (!unit.empty()) {
+    caf::resumable* job = unit.pop();
+    switch (job->resume(&unit, max_throughput_)) {
+      case caf::resumable::resume_later: inject(job); break;
+      case caf::resumable::done:
+      case caf::resumable::awaiting_message: caf::intrusive_ptr_release(job); break;
+      case caf::resumable::shutdown_execution_unit: break;
+    }
+  }
+}
+
 bool LoopScheduler::hand_over(LoopUnit& unit) {
   {
     std::lock_guard lock(hosts_mutex_);
@@ -183,6 +195,10 @@ bool LoopScheduler::hand_over(LoopUnit& unit) {
 
 void LoopScheduler::enqueue(caf::resumable* job) {
   if (LoopUnit* unit = this_thread_units.find(this); unit != nullptr && unit->draining_) return unit->push(job);
+  inject(job);
+}
+
+void LoopScheduler::inject(caf::resumable* job) {
   {
     std::lock_guard lock(injected_mutex_);
     injected_.push_back(job);

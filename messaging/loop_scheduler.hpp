@@ -63,6 +63,19 @@ class LoopScheduler final : public caf::scheduler::abstract_coordinator {
     Scope scope(*this);
     f();
   }
+  /// Runs `send`, and the actor that it makes ready on this thread too, where that is allowed: waking a host would take longer than most
+  /// turns. What that actor makes ready in turn goes to a host. For actors whose turns share nothing with hosts but messages.
+  template <class F>
+  void bring(F&& send) {
+    LoopUnit* mine = runs_anywhere_.load(std::memory_order_relaxed) ? &unit() : nullptr;
+    if (!mine || mine->draining_) return send();
+    mine->draining_ = true;
+    send();
+    mine->draining_ = false;
+    run_brought(*mine);
+  }
+  /// Allows bring() to do so, from here on. Not for hosts that promise their service which threads its actors run on.
+  void run_anywhere() { runs_anywhere_.store(true, std::memory_order_relaxed); }
   /// Whether this thread is inside run_inline: whoever it makes ready runs before run_inline returns.
   bool running_inline() const;
 
@@ -105,6 +118,8 @@ class LoopScheduler final : public caf::scheduler::abstract_coordinator {
 
   LoopUnit& unit();
   void drain(LoopUnit& unit);
+  void run_brought(LoopUnit& unit);
+  void inject(caf::resumable* job);
   bool hand_over(LoopUnit& unit);
   void wake_one();
   void arm(caf::actor_clock::time_point due);
@@ -116,7 +131,7 @@ class LoopScheduler final : public caf::scheduler::abstract_coordinator {
   std::size_t next_host_ = 0;
   std::mutex injected_mutex_;
   std::vector<caf::resumable*> injected_;
-  std::atomic<bool> has_injected_{false};
+  std::atomic<bool> has_injected_{false}, runs_anywhere_{false};
   std::shared_ptr<Units> units_;
 };
 

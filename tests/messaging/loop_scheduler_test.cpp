@@ -66,6 +66,42 @@ TEST_F(Stage, WithoutAHostWhoBringsTheWorkDoesIt) {
   EXPECT_EQ(answer, 8);
 }
 
+/// A host that is woken, and comes when the test says so.
+struct AbsentHost final : LoopHost {
+  void wake() override { ++woken; }
+  void arm(caf::actor_clock::time_point) override {}
+  int woken = 0;
+};
+
+TEST_F(Stage, WhatIsBroughtRunsHereAndWhatItMakesReadyOnAHost) {
+  AbsentHost host;
+  scheduler.attach(host);
+  int first = 0, second = 0;
+  auto later = system.spawn([&]() -> caf::behavior { return {[&](int x) { second += x; }}; });
+  auto brought = system.spawn([&](caf::event_based_actor* self) -> caf::behavior {
+    return {[&, self](int x) {
+      first += x;
+      self->send(later, x);
+    }};
+  });
+  scheduler.pump();  // actors that were spawned here have had their first turn
+  host.woken = 0;
+  scheduler.bring([&] { caf::anon_send(brought, 1); });
+  EXPECT_EQ(first, 0);
+  EXPECT_EQ(host.woken, 1);
+  scheduler.pump();
+  EXPECT_EQ(first, 1);
+  scheduler.run_anywhere();
+  host.woken = 0;
+  scheduler.bring([&] { caf::anon_send(brought, 1); });
+  EXPECT_EQ(first, 2);
+  EXPECT_EQ(second, 1);
+  EXPECT_EQ(host.woken, 1);
+  scheduler.pump();
+  EXPECT_EQ(second, 2);
+  scheduler.detach(host);
+}
+
 TEST_F(Stage, TheRingGrows) {
   int sum = 0;
   scheduler.run_inline([&] {

@@ -5,6 +5,8 @@
 
 #include <limits>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace troupe {
 namespace {
@@ -28,21 +30,47 @@ StatusOr<Shape> segmented_shape(const Shape& data, const Shape& ids, const Tenso
   return Shape::checked(shape.dims());
 }
 
+/// What is joined of rows of n elements. A segment's first row is joined with the start itself, not with memory filled with it before: a
+/// large output is written once, where it is read next.
+template <class R, class T>
+struct Segments {
+  T* out;
+  std::int64_t n;
+  T start;
+  std::vector<char> begun;
+
+  Segments(T* to, std::int64_t rows, std::int64_t row_size, T first) : out(to), n(row_size), start(first), begun(static_cast<std::size_t>(rows)) {}
+
+  void add(std::int64_t segment, const T* row) {
+    T* to = out + segment * n;
+    if (std::exchange(begun[static_cast<std::size_t>(segment)], 1)) {
+#pragma GCC ivdep
+      for (std::int64_t i = 0; i < n; ++i) to[i] = R::join(to[i], row[i]);
+    } else {
+#pragma GCC ivdep
+      for (std::int64_t i = 0; i < n; ++i) to[i] = R::join(start, row[i]);
+    }
+  }
+  void fill_rest() {
+    for (std::size_t r = 0; r < begun.size(); ++r)
+      if (!begun[r]) std::fill_n(out + static_cast<std::int64_t>(r) * n, n, start);
+  }
+};
+
 template <class R, class T>
 Status reduce_unsorted(Call& call, const In<T>& x, const Tensor& segment_ids, const Tensor& count, T start) {
   TRY_ASSIGN(const Shape shape, segmented_shape(x.shape(), segment_ids.shape(), count));
-  T* out = call.alloc<T>(0, shape);
-  std::fill_n(out, shape.elements(), start);
-  const std::vector<std::int64_t> ids = index_values(segment_ids);
   const std::int64_t rows = shape.dim(0), n = shape.elements(1, shape.rank());
+  Segments<R, T> segments(call.alloc<T>(0, shape), rows, n, start);
+  const std::vector<std::int64_t> ids = index_values(segment_ids);
   const T* row = x.data();
   for (std::size_t k = 0; k < ids.size(); ++k, row += n) {
     if (ids[k] < 0) continue;
     if (ids[k] >= rows)
       return invalid("segment_ids{} = {} is out of range [0, {})", place_of(segment_ids.shape(), static_cast<std::int64_t>(k)), ids[k], rows);
-    T* to = out + ids[k] * n;
-    for (std::int64_t i = 0; i < n; ++i) to[i] = R::join(to[i], row[i]);
+    segments.add(ids[k], row);
   }
+  segments.fill_rest();
   return absl::OkStatus();
 }
 

@@ -62,11 +62,14 @@ using Numbers = std::vector<std::int32_t>;
 template <class Order>
 class GroupTable {
  public:
-  explicit GroupTable(const Order& order) : order_(order) {}
+  GroupTable(const Order& order, std::int64_t slices) : order_(order) {
+    const auto roomy = std::bit_ceil(2 * static_cast<std::size_t>(slices));
+    resize(std::clamp(roomy, least, at_once), {});
+  }
 
   /// The group whose first slice equals this one, which becomes the first of a new one where there is none.
   std::int32_t find(std::int32_t slice, Numbers& first) {
-    if (2 * first.size() >= places_.size()) grow(first);
+    if (2 * first.size() >= places_.size()) resize(4 * places_.size(), first);
     std::int32_t& place = seek(slice, first);
     if (place == none) {
       place = static_cast<std::int32_t>(first.size());
@@ -77,15 +80,15 @@ class GroupTable {
 
  private:
   static constexpr std::int32_t none = -1;
-  static constexpr std::size_t least = 256;
+  // What a processor's first cache holds is there at once; the many slices of few groups need no more.
+  static constexpr std::size_t least = 64, at_once = 16384;
 
   std::int32_t& seek(std::int32_t slice, const Numbers& first) {
     std::size_t at = order_(slice) >> shift_;
     while (places_[at] != none && !order_(first[static_cast<std::size_t>(places_[at])], slice)) at = (at + 1) & (places_.size() - 1);
     return places_[at];
   }
-  void grow(const Numbers& first) {
-    const std::size_t size = std::max(least, 4 * places_.size());
+  void resize(std::size_t size, const Numbers& first) {
     places_.assign(size, none);
     shift_ = 64 - std::countr_zero(size);
     for (std::size_t group = 0; group < first.size(); ++group) seek(first[group], first) = static_cast<std::int32_t>(group);
@@ -103,7 +106,7 @@ struct Found {
 
 template <class Order>
 Found find_groups(const Order& order, std::int64_t count) {
-  GroupTable<Order> groups(order);
+  GroupTable<Order> groups(order, count);
   Found found;
   found.group.resize(static_cast<std::size_t>(count));
   std::int32_t slice = 0;

@@ -23,11 +23,11 @@ class Costs {
   }
   /// Whether a run of the node was measured: what makes much of little, a Fill or a Tile, shows it only then.
   bool knows(int node) const { return learnt_[static_cast<std::size_t>(node)] > 0; }
-  /// A run that was disturbed counts, but not for long.
+  /// A run that was disturbed counts little and not for long: a hand-off that it brings about would cost the next ones as much again.
   void learn(int node, std::int64_t elements, std::int64_t took_ns) {
     float& learnt = learnt_[static_cast<std::size_t>(node)];
     const float now = static_cast<float>(std::max<std::int64_t>(1, took_ns)) / static_cast<float>(elements);
-    learnt = learnt > 0 ? std::min(now, 0.75f * learnt + 0.25f * now) : now;
+    learnt = learnt > 0 ? std::min(now, 0.9f * learnt + 0.1f * now) : now;
   }
 
  private:

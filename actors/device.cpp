@@ -98,8 +98,8 @@ struct DeviceState {
       runs.erase(step);
       calls.erase(run->call);
       if (status.ok() && partial) finished_partial[step] = run;  // fetches may still be taken one by one
-      if (status.ok() && !partial) run->execution->resources->erase_container(run->execution->container());
       if (status.ok() && !partial) {
+        run->execution->resources->erase_container(run->execution->container());
         auto fetched = run->roads->take_fetched();
         if (fetched.ok()) run->done->fetched = *std::move(fetched);
         else status = fetched.status();

@@ -97,7 +97,10 @@ struct StepState {
     self->request(part.worker, caf::infinite, std::move(request))
         .then(
             [this, local, task = part.task](Parcel<RunGraphResponse>& response) {
-              if (local) --local_calls;
+              if (local) {
+                --local_calls;
+                local_is_clean = response->left_nothing;
+              }
               arrived(task, response->status, *response);
             },
             [this, local, task = part.task](caf::error& error) {
@@ -115,7 +118,6 @@ struct StepState {
       const bool our_doing = (!failures.empty() || !cancelled_because.ok()) && status.code() == Code::kCancelled;
       fail(our_doing ? as_derived(std::move(failed)) : std::move(failed));
     }
-    local_is_clean |= response.left_nothing;
     for (auto& tensor : response.received) reply->tensors.push_back(std::move(tensor));
     for (auto& stats : *response.step_stats.mutable_dev_stats()) metadata.mutable_step_stats()->add_dev_stats()->Swap(&stats);
     for (auto& graph : response.partition_graphs) metadata.add_partition_graphs()->Swap(&graph);

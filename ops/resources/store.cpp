@@ -52,9 +52,7 @@ Status ResourceStore::erase(const std::string& container, const std::string& nam
   return absl::OkStatus();
 }
 
-void ResourceStore::erase_container(const std::string& container) {
-  if (!containers_.empty()) containers_.erase(container);
-}
+void ResourceStore::erase_container(const std::string& container) { containers_.erase(container); }
 
 std::vector<std::string> ResourceStore::describe() const {
   std::vector<std::string> lines;

@@ -2,9 +2,12 @@
 #include <troupe/devices/execution.hpp>
 
 #include <troupe/devices/costs.hpp>
+#include <troupe/devices/fused.hpp>
+#include <troupe/devices/kernel_run.hpp>
 #include <troupe/messaging/wall_clock.hpp>
 #include <troupe/ops/resources/variable.hpp>
 
+#include <array>
 #include <chrono>
 #include <optional>
 
@@ -26,16 +29,10 @@ constexpr float unmeasured_ns = 2000;
 
 std::int64_t now_ns() { return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
-/// Exceptions of libraries and of the allocator end here.
-Status run_kernel(const Kernel& kernel, Call& call) {
-  try {
-    return kernel.run(call);
-  } catch (const OutOfMemory& e) {
-    return resource_exhausted("OOM when allocating tensor with shape{} and type {} on {} by allocator cpu", e.shape, name_of(e.dtype),
-                              call.node().device);
-  } catch (const std::exception& e) {
-    return internal("{} failed: {}", call.node().op, e.what());
-  }
+/// What a Merge tells besides its value. Nearly always one of two, which are made once.
+Tensor index_of_input(std::size_t i) {
+  static const std::array<Tensor, 2> first{Tensor::scalar<std::int32_t>(0), Tensor::scalar<std::int32_t>(1)};
+  return i < first.size() ? first[i] : Tensor::scalar(static_cast<std::int32_t>(i));
 }
 
 /// A node with a reference for its result has that of its first input, unless it made one.
@@ -126,7 +123,7 @@ void Execution::process(const Ready& ready) {
 void Execution::run_kernel_node(const Ready& ready, const PlanNode& p, std::span<Value> inputs) {
   if (!p.kernel) return fail(p, p.missing);
   if (p.kernel->start) return start_waiting(ready, p, inputs);
-  if (!hands_.offload || p.kernel->place == Place::device) return run_here(ready, p, inputs);
+  if (!hands_.offload || p.kernel->place == Place::device || (stats_ && p.fused)) return run_here(ready, p, inputs);
   if (p.kernel->place == Place::io) return run_elsewhere(ready, p, inputs, 0);
   std::int64_t elements = 0;
   for (const Value& v : inputs) elements += v.tensor.size();
@@ -165,9 +162,12 @@ void Execution::run_here(const Ready& ready, const PlanNode& p, std::span<Value>
     status = steer(p, inputs, outputs);
   } else {
     Call call(p.facts, inputs, outputs, *this, Tag{ready.at->frame->id, ready.at->number});
-    status = run_kernel(*p.kernel, call);
+    // A record shows all nodes.
+    if (stats_ && p.fused)
+      status = p.fused->run_members(call, [this](const PlanNode& m, std::int64_t from, auto o) { note(m.facts, m.operands, from, o); });
+    else status = run_kernel(*p.kernel, call);
   }
-  if (stats_) {
+  if (stats_ && !p.fused) {
     hand_on_reference(p, inputs, outputs);
     note(p.facts, p.operands, started, outputs);
   }
@@ -195,8 +195,7 @@ void Execution::start_waiting(const Ready& ready, const PlanNode& p, std::span<V
   try {
     p.kernel->start(*w->call, [self = shared_from_this(), w](Status status) { self->complete(w, std::move(status)); });
   } catch (const OutOfMemory& e) {
-    complete(w, resource_exhausted("OOM when allocating tensor with shape{} and type {} on {} by allocator cpu", e.shape, name_of(e.dtype),
-                                   p.facts.device));
+    complete(w, out_of_memory(e, p.facts));
   }
 }
 
@@ -278,7 +277,7 @@ Status Execution::steer(const PlanNode& p, std::span<Value> inputs, std::span<Va
       for (std::size_t i = 0; i < inputs.size(); ++i) {
         if (!inputs[i].tensor.valid() && !inputs[i].ref) continue;
         outputs[0] = std::move(inputs[i]);
-        outputs[1] = Tensor::scalar<std::int32_t>(static_cast<std::int32_t>(i));
+        outputs[1] = index_of_input(i);
         break;
       }
       break;
@@ -313,10 +312,8 @@ void Execution::finish_node(const Ready& ready, const PlanNode& p, Status status
 
 void Execution::fail(const PlanNode& p, Status status) {
   if (!status_.ok()) return;
-  // A text that names its node already, passed on by a Recv, gets the bare name of who passed it, as TensorFlow does.
-  const bool passed_on = text_of(status).find("{{node ") != std::string::npos;
-  if (p.indent > 0) status = prepend_text(std::string(static_cast<std::size_t>(p.indent), ' '), status);
-  end_with(append_text(status, passed_on ? fmt::format("\n\t [[{}]]", p.facts.name) : p.said));
+  // A fused node has told which of its members failed.
+  end_with(p.fused ? std::move(status) : told_by(p, std::move(status)));
 }
 
 void Execution::end_with(Status status) {

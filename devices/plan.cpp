@@ -4,6 +4,9 @@
 #include <troupe/devices/constants.hpp>
 #include <troupe/devices/costs.hpp>
 #include <troupe/devices/frame.hpp>
+#include <troupe/devices/fused.hpp>
+#include <troupe/devices/fusion.hpp>
+#include <troupe/devices/wiring.hpp>
 #include <troupe/ops/lowering.hpp>
 
 namespace troupe {
@@ -147,15 +150,23 @@ StatusOr<std::shared_ptr<const Plan>> Plan::compile(const Graph& graph, const Re
   plan->library_ = graph.library();
   TRY(plan->add_nodes(graph, registry, cache));
   TRY_ASSIGN(const Constants constants, Constants::find(graph, plan->nodes_));
-  plan->drop_bound(constants);
-  TRY(plan->assign_frames(graph, constants));
-  plan->lay_out_slots(graph, constants);
-  plan->lay_out_edges(graph, constants);
+  TRY_ASSIGN(const auto order, graph.topological_order());
+  const auto references = may_hand_references(graph, plan->nodes_, order);
+  plan->wiring_ = wiring_of(graph, plan->nodes_, constants);
+  pass_over(plan->wiring_, plan->nodes_, order, references);
+  const Fusion fusion = Fusion::find(plan->wiring_, plan->nodes_, order, references);
+  fusion.join(plan->wiring_);
+  plan->keep_nodes(fusion);
+  plan->assign_frames(graph, order);
+  plan->lay_out_slots();
+  plan->lay_out_edges();
   pass_references_on(plan->nodes_, plan->edges_);
   plan->mark_cuts(graph);
   plan->mark_watches();
   plan->spares_ = std::make_unique<Spares>(plan->frames_);
   plan->costs_ = std::make_unique<Costs>(plan->nodes_.size());
+  plan->wiring_ = {};
+  plan->places_ = {};
   return std::shared_ptr<const Plan>(std::move(plan));
 }
 
@@ -182,16 +193,36 @@ Status Plan::add_nodes(const Graph& graph, const Registry& registry, KernelCache
   return absl::OkStatus();
 }
 
-void Plan::drop_bound(const Constants& constants) {
-  std::vector<PlanNode> kept;
-  kept.reserve(nodes_.size());
-  for (int i = 0; i < static_cast<int>(nodes_.size()); ++i) {
-    PlanNode& p = nodes_[static_cast<std::size_t>(i)];
-    places_.push_back(constants.bound(i) ? -1 : static_cast<int>(kept.size()));
-    if (constants.bound(i)) bound_.push_back(std::move(p.facts));
-    else kept.push_back(std::move(p));
+void Plan::keep_nodes(const Fusion& fusion) {
+  std::vector<PlanNode> all = std::move(nodes_);
+  nodes_.clear();
+  for (int i = 0; i < static_cast<int>(all.size()); ++i) {
+    PlanNode& p = all[static_cast<std::size_t>(i)];
+    places_.push_back(runs(i) ? static_cast<int>(nodes_.size()) : -1);
+    if (runs(i)) nodes_.push_back(fusion.group(i) ? p : std::move(p));
+    else if (!fusion.inner(i)) bound_.push_back(std::move(p.facts));
   }
-  nodes_ = std::move(kept);
+  for (int i = 0; i < static_cast<int>(all.size()); ++i)
+    if (fusion.inner(i)) places_[static_cast<std::size_t>(i)] = places_[static_cast<std::size_t>(fusion.root(i))];
+  for (const FusedGroup& group : fusion.groups()) fuse(group, all);
+}
+
+void Plan::fuse(const FusedGroup& group, std::vector<PlanNode>& all) {
+  std::vector<Fused::Member> members;
+  bool reads_references = false;
+  for (std::size_t i = 0; i < group.members.size(); ++i) {
+    PlanNode& p = all[static_cast<std::size_t>(group.members[i])];
+    reads_references |= p.any_ref_source;
+    members.push_back({std::move(p), group.operands[i], {}});
+  }
+  const auto fused = std::make_shared<const Fused>(std::move(members), group.constants, static_cast<int>(group.inputs.size()));
+  PlanNode& root = at(group.members.back());
+  root.fused = fused;
+  root.kernel = std::make_shared<Kernel>();
+  root.kernel->run = [fused](Call& call) { return fused->run(call); };
+  root.kernel->ns_per_element = fused->ns_per_element();
+  root.inputs = static_cast<int>(group.inputs.size());
+  root.any_ref_source = reads_references;
 }
 
 bool Plan::crosses() const {

@@ -12,9 +12,12 @@
 
 namespace troupe {
 
-class Constants;
 class Costs;
+class Fused;
+class Fusion;
+struct FusedGroup;
 class Spares;
+struct Wiring;
 
 /// Kernels that keep state live as long as their session, whatever plans mention their node.
 using KernelCache = std::unordered_map<std::string, std::shared_ptr<Kernel>>;
@@ -45,8 +48,9 @@ struct NodeState {
 };
 
 struct PlanNode {
-  std::shared_ptr<Kernel> kernel;  // null where the flow is the executor's own, or where no kernel exists
-  int slots = 0;                   // where its inputs begin in its frame's slots
+  std::shared_ptr<Kernel> kernel;      // null where the flow is the executor's own, or where no kernel exists
+  std::shared_ptr<const Fused> fused;  // what the kernel runs, where it stands for several nodes
+  int slots = 0;                       // where its inputs begin in its frame's slots
   int inputs = 0, outputs = 0;
   int edges_begin = 0, edges_end = 0;
   Flow flow = Flow::kernel;
@@ -100,7 +104,8 @@ class Plan {
   Plan& operator=(const Plan&) = delete;
 
   /// Compiles the nodes of a graph. A node without a kernel is an error. Constants, and what pure
-  /// kernels make of constants, are values in the slots of their consumers, not nodes.
+  /// kernels make of constants, are values in the slots of their consumers, not nodes; nodes that hand on
+  /// their input are passed over. Element-wise nodes that only make values for each other are one node.
   static StatusOr<std::shared_ptr<const Plan>> compile(const Graph& graph, const Registry& registry, KernelCache& cache);
 
   const std::vector<PlanNode>& nodes() const { return nodes_; }
@@ -109,7 +114,7 @@ class Plan {
   const std::vector<PlanEdge>& edges() const { return edges_; }
   /// Nodes of the root frame that wait for nothing.
   const std::vector<int>& roots() const { return roots_; }
-  /// Nodes that are values now.
+  /// Nodes that need not run: values, and what only hands on.
   const std::vector<NodeFacts>& bound() const { return bound_; }
   /// Nodes that write a checkpoint, or send to one that does.
   const std::vector<int>& saves() const { return saves_; }
@@ -124,10 +129,12 @@ class Plan {
 
  private:
   Status add_nodes(const Graph& graph, const Registry& registry, KernelCache& cache);
-  void drop_bound(const Constants& constants);
-  Status assign_frames(const Graph& graph, const Constants& constants);
-  void lay_out_slots(const Graph& graph, const Constants& constants);
-  void lay_out_edges(const Graph& graph, const Constants& constants);
+  void keep_nodes(const Fusion& fusion);
+  void fuse(const FusedGroup& group, std::vector<PlanNode>& all);
+  void assign_frames(const Graph& graph, const std::vector<int>& order);
+  void lay_out_slots();
+  void lay_out_edges();
+  bool runs(int graph_node) const;
   bool placed(int graph_node) const { return places_[static_cast<std::size_t>(graph_node)] >= 0; }
   PlanNode& at(int graph_node) { return nodes_[static_cast<std::size_t>(places_[static_cast<std::size_t>(graph_node)])]; }
   void mark_cuts(const Graph& graph);
@@ -138,7 +145,9 @@ class Plan {
   std::vector<PlanEdge> edges_;
   std::vector<int> roots_, saves_;
   std::vector<NodeFacts> bound_;
-  std::vector<int> places_;  // of the graph's nodes while compiling; -1 where bound
+  // While compiling, of the graph's nodes:
+  std::vector<int> places_;  // -1 of one that does not run; the group's where fused
+  std::vector<Wiring> wiring_;
   int arguments_ = 0, results_ = 0, most_outputs_ = 0;
   LibraryPtr library_;
   std::unique_ptr<Spares> spares_;

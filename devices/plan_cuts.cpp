@@ -59,14 +59,16 @@ void Plan::mark_cuts(const Graph& graph) {
   while (!behind.empty()) {
     const int i = behind.back();
     behind.pop_back();
-    if (!placed(i) || seen[static_cast<std::size_t>(i)]) continue;
+    if (seen[static_cast<std::size_t>(i)]) continue;
     seen[static_cast<std::size_t>(i)] = true;
-    PlanNode& p = at(i);
-    // What is saved of an update's result is read by that update.
-    if (p.touch == Touch::update) continue;
-    if (is_read(p.facts.op)) p.touch = Touch::read;
-    // One that is handed references reads them when it starts, unless it passes them on.
-    else if (p.any_ref_source && p.ref_inputs == 0) p.touch = Touch::read_of_references;
+    if (placed(i)) {
+      PlanNode& p = at(i);
+      // What is saved of an update's result is read by that update.
+      if (p.touch == Touch::update) continue;
+      if (is_read(p.facts.op)) p.touch = Touch::read;
+      // One that is handed references reads them when it starts, unless it passes them on.
+      else if (p.any_ref_source && p.ref_inputs == 0) p.touch = Touch::read_of_references;
+    }
     for (const Edge& e : graph.node(i).inputs) behind.push_back(e.node);
   }
 }

@@ -1,7 +1,7 @@
 // Where a plan's nodes and values live: frames, slots and edges.
 #include <troupe/devices/plan.hpp>
 
-#include <troupe/devices/constants.hpp>
+#include <troupe/devices/wiring.hpp>
 #include <troupe/messaging/hash64.hpp>
 
 #include <map>
@@ -18,23 +18,25 @@ int parallel_iterations(const Node& node) {
 
 std::uint64_t combine_hashes(std::uint64_t a, std::uint64_t b) { return a ^ (b + 0x9e3779b97f4a7800 + (a << 10) + (a >> 4)); }
 
-Status Plan::assign_frames(const Graph& graph, const Constants& constants) {
+bool Plan::runs(int graph_node) const { return wiring_[static_cast<std::size_t>(graph_node)].runs; }
+
+void Plan::assign_frames(const Graph& graph, const std::vector<int>& order) {
   frames_.push_back(PlanFrame{});
   std::map<std::pair<int, std::string>, int> known;
-  TRY_ASSIGN(const auto order, graph.topological_order());
   std::vector<int> frame_of_outputs(static_cast<std::size_t>(graph.size()), 0);
   for (int i : order) {
-    if (constants.bound(i)) continue;
+    if (!runs(i)) continue;
     PlanNode& p = at(i);
     const Node& node = graph.node(i);
+    const Wiring& wires = wiring_[static_cast<std::size_t>(i)];
     int frame = 0;
     auto consider = [&](int source) {
       if (at(source).flow == Flow::next_iteration) return;
       frame = std::max(frame, frame_of_outputs[static_cast<std::size_t>(source)]);
     };
-    for (int k = 0; k < p.inputs; ++k)
-      if (!constants.at(graph, i, k)) consider(node.inputs[static_cast<std::size_t>(k)].node);
-    for (int c : constants.controls(i)) consider(c);
+    for (const auto& input : wires.inputs)
+      if (!input.constant) consider(input.from.node);
+    for (int c : wires.controls) consider(c);
     p.frame = frame;
     frame_of_outputs[static_cast<std::size_t>(i)] = frame;
     if (p.flow == Flow::exit) {
@@ -55,21 +57,21 @@ Status Plan::assign_frames(const Graph& graph, const Constants& constants) {
       frame_of_outputs[static_cast<std::size_t>(i)] = at->second;
     }
   }
-  return absl::OkStatus();
 }
 
-void Plan::lay_out_slots(const Graph& graph, const Constants& constants) {
-  for (int i = 0; i < graph.size(); ++i) {
-    if (constants.bound(i)) continue;
+void Plan::lay_out_slots() {
+  for (int i = 0; i < static_cast<int>(places_.size()); ++i) {
+    if (!runs(i)) continue;
     PlanNode& p = at(i);
+    const Wiring& wires = wiring_[static_cast<std::size_t>(i)];
     PlanFrame& f = frames_[static_cast<std::size_t>(p.frame)];
     p.local = f.nodes++;
     p.slots = f.slots;
     f.slots += p.inputs;
-    p.controls = static_cast<int>(constants.controls(i).size());
+    p.controls = static_cast<int>(wires.controls.size());
     int edges = p.inputs + p.controls;
     for (int k = 0; k < p.inputs; ++k) {
-      const Tensor* value = constants.at(graph, i, k);
+      const Tensor* value = wires.inputs[static_cast<std::size_t>(k)].constant;
       if (!value) continue;
       p.presets |= std::uint64_t{1} << k;
       f.presets.push_back({p.slots + k, *value});
@@ -80,21 +82,21 @@ void Plan::lay_out_slots(const Graph& graph, const Constants& constants) {
   }
 }
 
-void Plan::lay_out_edges(const Graph& graph, const Constants& constants) {
+void Plan::lay_out_edges() {
   std::vector<std::vector<PlanEdge>> out(nodes_.size());
-  for (int i = 0; i < graph.size(); ++i) {
-    if (constants.bound(i)) continue;
-    const Node& node = graph.node(i);
+  for (int i = 0; i < static_cast<int>(places_.size()); ++i) {
+    if (!runs(i)) continue;
     const PlanNode& to = at(i);
+    const Wiring& wires = wiring_[static_cast<std::size_t>(i)];
     const auto add = [&](int source, int output, int slot) {
       out[static_cast<std::size_t>(places_[static_cast<std::size_t>(source)])].push_back(
           {output, places_[static_cast<std::size_t>(i)], to.local, slot, false, to.flow == Flow::merge, to.flow == Flow::trigger});
     };
     for (int k = 0; k < to.inputs; ++k) {
-      const Edge& e = node.inputs[static_cast<std::size_t>(k)];
-      if (!constants.at(graph, i, k)) add(e.node, e.output, to.slots + k);
+      const auto& input = wires.inputs[static_cast<std::size_t>(k)];
+      if (!input.constant) add(input.from.node, input.from.output, to.slots + k);
     }
-    for (int c : constants.controls(i)) add(c, -1, 0);
+    for (int c : wires.controls) add(c, -1, 0);
   }
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     std::vector<bool> seen(static_cast<std::size_t>(nodes_[i].outputs), false);

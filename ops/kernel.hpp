@@ -5,6 +5,7 @@
 #include <troupe/ops/binding.hpp>
 #include <troupe/ops/call.hpp>
 #include <troupe/ops/params.hpp>
+#include <troupe/ops/row_form.hpp>
 
 #include <functional>
 #include <initializer_list>
@@ -23,6 +24,7 @@ struct Kernel {
   std::function<void(Call&, Done)> start;
   Place place = Place::anywhere;
   float ns_per_element = 1;  // rough cost per input element, to decide on a hand-off
+  RowForm row;               // where `run` is element by element, what it does with some of them
 };
 
 /// A dispatch on an attribute that holds a type. A bare types<…> means On<"T", types<…>>.

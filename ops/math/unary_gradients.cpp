@@ -14,18 +14,28 @@ T conjugate(const T& x) {
 }
 
 /// Pairs elements without broadcasting; the shape is that of the first input.
+template <class T, class F>
+Status gradient(Call& call, const In<T>& y, const In<T>& dy, const F& f) {
+  if (y.size() != dy.size()) return invalid("The two arguments to a cwise op must have same number of elements, got {} and {}", y.size(), dy.size());
+  T* out = call.alloc_over<T>(0, y.index, y.shape());
+  const T *of = y.data(), *back = dy.data();
+  detail::in_ranges(y.size(), 1, [&](std::int64_t first, std::int64_t last) {
+    detail::each_of_row<T, T>(f, of + first, false, back + first, false, out + first, last - first);
+  });
+  return absl::OkStatus();
+}
+
 template <class F>
 void each_gradient(Registry& ops, Registry::Names names, F f) {
-  ops.add(names, joined<floats, complexes>{}, [f]<class T>(Call& call, In<T> y, In<T> dy) -> Status {
-    if (y.size() != dy.size())
-      return invalid("The two arguments to a cwise op must have same number of elements, got {} and {}", y.size(), dy.size());
-    T* out = call.alloc_over<T>(0, y.index, y.shape());
-    const T *of = y.data(), *back = dy.data();
-    detail::in_ranges(y.size(), 1, [&](std::int64_t first, std::int64_t last) {
-      detail::each_of_row<T, T>(f, of + first, false, back + first, false, out + first, last - first);
-    });
-    return absl::OkStatus();
-  });
+  const auto add = [&]<class... Ts>(types<Ts...>) {
+    const auto add_one = [&]<class T>(std::type_identity<T>) {
+      RowForm row = detail::row_form<2, T, T, F>();
+      row.broadcasts = false;
+      detail::add_with_row<T>(ops, names, row, [f](Call& call, In<T> y, In<T> dy) { return gradient<T>(call, y, dy, f); });
+    };
+    (add_one(std::type_identity<Ts>{}), ...);
+  };
+  add(joined<floats, complexes>{});
 }
 
 }  // namespace

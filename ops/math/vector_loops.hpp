@@ -2,6 +2,7 @@
 #pragma once
 
 #include <troupe/ops/kernel.hpp>
+#include <troupe/ops/math/loops.hpp>
 #include <troupe/ops/math/vector_functions.hpp>
 #include <troupe/ops/parallel.hpp>
 
@@ -39,15 +40,25 @@ void apply(VectorFunction<Vectored<T>> f, const T* x, T* out, std::int64_t n) {
   else in_parallel(n, 1.5, [&](std::int64_t first, std::int64_t last) { f(x + first, out + first, last - first); });
 }
 
+template <class T>
+void vector_row(const void* f, const void* x, bool, const void*, bool, void* out, std::int64_t n) {
+  reinterpret_cast<VectorFunction<T>>(const_cast<void*>(f))(static_cast<const T*>(x), static_cast<T*>(out), n);
+}
+
 }  // namespace detail
 
 /// y = f(x) for types that compute as `Of`.
 template <class Of, class... Ts>
-void each_vector(Registry& ops, const char* name, types<Ts...> ts, VectorFunction<Of> f) {
-  ops.add(name, ts, [f]<class T>(Call& call, In<T> x) {
-    T* out = call.alloc_over<T>(0, x.index, x.shape());
-    detail::apply<T>(f, x.data(), out, x.size());
-  });
+void each_vector(Registry& ops, const char* name, types<Ts...>, VectorFunction<Of> f) {
+  const auto add = [&]<class T>(std::type_identity<T>) {
+    RowForm row;
+    if constexpr (std::is_same_v<T, Of>) row = {&detail::vector_row<T>, reinterpret_cast<const void*>(f), 1, dtype_of<T>::value, dtype_of<T>::value};
+    detail::add_with_row<T>(ops, {name}, row, [f](Call& call, In<T> x) {
+      T* out = call.alloc_over<T>(0, x.index, x.shape());
+      detail::apply<T>(f, x.data(), out, x.size());
+    });
+  };
+  (add(std::type_identity<Ts>{}), ...);
 }
 
 }  // namespace troupe

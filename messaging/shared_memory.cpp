@@ -144,11 +144,14 @@ StatusOr<std::shared_ptr<SharedReader>> SharedReader::open(Descriptor file) {
 
 SharedReader::~SharedReader() { munmap(base_, capacity_); }
 
-const void* SharedReader::at(std::uint64_t offset, std::size_t bytes) const {
+const void* SharedReader::at(std::uint64_t offset, std::size_t bytes) {
+  const auto is_inside = [&](std::size_t size) { return offset <= size && bytes <= size - offset; };
+  if (is_inside(size_.load(std::memory_order_relaxed))) return base_ + offset;
   struct stat facts {};
   if (fstat(file_.get(), &facts) != 0) return nullptr;
   const auto size = std::min(static_cast<std::size_t>(facts.st_size), capacity_);
-  return offset <= size && bytes <= size - offset ? base_ + offset : nullptr;
+  size_.store(size, std::memory_order_relaxed);
+  return is_inside(size) ? base_ + offset : nullptr;
 }
 
 std::string machine_hint() {

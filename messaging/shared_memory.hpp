@@ -3,6 +3,7 @@
 
 #include <troupe/messaging/status.hpp>
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -59,13 +60,14 @@ class SharedReader {
   SharedReader& operator=(const SharedReader&) = delete;
 
   /// Null when it is not inside.
-  const void* at(std::uint64_t offset, std::size_t bytes) const;
+  const void* at(std::uint64_t offset, std::size_t bytes);
 
  private:
   SharedReader(Descriptor file, char* base, std::size_t capacity) : file_(std::move(file)), base_(base), capacity_(capacity) {}
   Descriptor file_;
   char* base_;
   std::size_t capacity_;
+  std::atomic<std::size_t> size_{0};  // as last seen; it never shrinks
 };
 
 /// A word that differs between machines, and between containers that do not share a network: a hint, not a proof.

@@ -72,7 +72,14 @@ void Stream::on_read(bool ok) {
   grpc::ByteBuffer message;
   message.Swap(&incoming_);
   if (on_message) on_message(std::move(message));
-  read();
+  transport_.post([self = shared_from_this()] { self->read_on(); });
+}
+
+/// After what the message's activation has written: what gRPC has to say of what was read goes with it, which would be a packet of its own
+/// where the next read is waiting already.
+void Stream::read_on() {
+  if (flush_posted_) flush();
+  if (!broken_) read();
 }
 
 void Stream::stop_writing(bool drain) {

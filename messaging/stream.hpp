@@ -80,6 +80,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
  private:
   void read();
   void on_read(bool ok);
+  void read_on();
   void on_written(bool ok);
   void flush();
   void flush_soon();

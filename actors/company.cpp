@@ -68,11 +68,13 @@ void Company::join_threads() {
   io_->join();
 }
 
-Gateway Company::open_gateway() {
+LinkHost Company::link_host() const {
   std::vector<std::uint64_t> incarnations;
   for (const auto& attributes : attributes_) incarnations.push_back(attributes.incarnation());
-  return keep(spawn_gateway(system_, master_, GuestHost{worker_, rendezvous_, std::move(incarnations), counters_}));
+  return {rendezvous_, inbox_, std::move(incarnations), counters_};
 }
+
+Gateway Company::open_gateway() { return keep(spawn_gateway(system_, master_, GuestHost{worker_, link_host()})); }
 
 std::shared_ptr<const Peers> Company::peers_of(const Cluster& cluster) {
   auto peers = std::make_shared<Peers>();

@@ -43,7 +43,7 @@ class Company {
   const Worker& worker() const { return worker_; }
   /// The first one: where nodes go that nobody placed.
   const Device& device() const { return devices_.front(); }
-  const Inbox& inbox() const { return inbox_; }
+  LinkHost link_host() const;
   const LinkCountersPtr& counters() const { return counters_; }
   Pool& io() { return *io_; }
 

@@ -120,7 +120,7 @@ void GatewayState::incoming(const Incoming& message) {
   if (at < received.size()) ++received[at];
   if (at < rows.size()) return rows[at].handler(*this, message.call);
   if (at == rows.size() + eager_methods.size()) {
-    const grpc::Slice report(to_json(*host.counters));
+    const grpc::Slice report(to_json(*host.link.counters));
     return message.call->reply(grpc::ByteBuffer(&report, 1));
   }
   refuse_eager(*this, message.call);

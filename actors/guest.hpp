@@ -1,9 +1,9 @@
-// A Troupe node that has dialled this one: its runs are served, and what it wants is pushed to it.
+// A Troupe node that has dialled this one: its runs are served, what it wants is pushed to it, and what is wanted of it is taken.
 #pragma once
 
 #include <caf/all.hpp>
 #include <troupe/actors/link.hpp>
-#include <troupe/actors/rendezvous.hpp>
+#include <troupe/actors/inbox.hpp>
 #include <troupe/actors/services.hpp>
 
 #include <memory>
@@ -17,14 +17,13 @@ struct Close {
   bool cancel_open = true;
 };
 
-using Guest = Pushes::extend<caf::reacts_to<LinkArrived>, caf::reacts_to<LinkClosed>, caf::reacts_to<Close>>;
+using Guest = Lender::extend<caf::reacts_to<PutTensor>, caf::reacts_to<AbortStep>, caf::reacts_to<LinkArrived>, caf::reacts_to<LinkClosed>,
+                             caf::reacts_to<Close>>;
 
 /// What every guest needs of its host.
 struct GuestHost {
   Worker worker;
-  RendezvousActor rendezvous;
-  std::vector<std::uint64_t> incarnations;  // of this node's devices
-  LinkCountersPtr counters;
+  LinkHost link;
 };
 
 /// Ends when the link does.

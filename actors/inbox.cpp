@@ -4,6 +4,7 @@
 #include <troupe/actors/recent_ids.hpp>
 #include <troupe/messaging/caf_status.hpp>
 
+#include <algorithm>
 #include <map>
 #include <unordered_map>
 
@@ -31,6 +32,13 @@ struct InboxState {
   std::unordered_map<std::int64_t, StepInbox> steps;
   std::unordered_map<std::uint64_t, std::pair<std::int64_t, std::string>> calls;
   RecentIds forgotten{10'000};
+  std::vector<LinkLent> lent;
+
+  LinkLent find(std::uint64_t incarnation) const {
+    for (const LinkLent& link : lent)
+      if (std::find(link.incarnations.begin(), link.incarnations.end(), incarnation) != link.incarnations.end()) return link;
+    return {};
+  }
 
   caf::result<Parcel<RecvTensorResponse>> take(TakeTensor& message) {
     const RecvTensorRequest& request = *message.request;
@@ -138,6 +146,9 @@ Inbox::behavior_type inbox(Inbox::stateful_pointer<InboxState> self, LinkCounter
       [=](const ForgetStep& message) { self->state.forget(message.step); },
       [=](const ForgetSession& message) { self->state.forget_session(message.session); },
       [=](const CancelCall& message) { self->state.cancel(message); },
+      [=](LinkLent& message) { self->state.lent.push_back(std::move(message)); },
+      [=](const LinkTakenBack& message) { std::erase_if(self->state.lent, [&](const LinkLent& link) { return link.by == message.by; }); },
+      [=](const FindLink& message) { return self->state.find(message.incarnation); },
   };
 }
 

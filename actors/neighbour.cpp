@@ -112,9 +112,6 @@ PeerActor::behavior_type neighbour(PeerActor::stateful_pointer<NeighbourState> s
       [=](const ForgetSession& message) {
         if (self->state.far) self->send(self->state.far, message);
       },
-      [](const PeerAnswers&) {},
-      [](const LinkArrived&) {},
-      [](const LinkClosed&) {},
   };
 #undef PASS
 }

@@ -1,17 +1,28 @@
 // The peer actor: a request becomes a call on the peer's channel, or a frame on the link where the peer is a Troupe node.
 #include <troupe/actors/peer.hpp>
 
+#include <troupe/actors/link_consumer.hpp>
+#include <troupe/actors/link_producer.hpp>
 #include <troupe/actors/wire_codec.hpp>
 #include <troupe/messaging/caf_status.hpp>
 #include <troupe/messaging/grpc_client.hpp>
-#include <troupe/messaging/link_codec.hpp>
-#include <troupe/messaging/shared_memory.hpp>
 
 #include <algorithm>
 #include <charconv>
-#include <map>
+#include <optional>
 #include <set>
 #include <unordered_set>
+
+namespace troupe {
+
+/// The peer answers calls: a good moment to ask it for a link. `asked` when it was a GetStatus.
+struct PeerAnswers {
+  bool asked = false;
+};
+
+}  // namespace troupe
+
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::PeerAnswers)
 
 namespace troupe {
 
@@ -25,6 +36,9 @@ std::optional<std::chrono::milliseconds> deadline_of(const std::string& method) 
   if (method == "DeleteWorkerSession" || method == "CleanupGraph" || method == "CleanupAll") return std::chrono::milliseconds(10'000);
   return std::nullopt;
 }
+
+/// How often a link to borrow is looked for before one is dialled: who has something for the other is about to dial, often.
+constexpr int looks = 2;
 
 /// The sender's incarnation in a rendezvous key; 0 when it cannot be told.
 std::uint64_t incarnation_in(const std::string& key) {
@@ -50,27 +64,39 @@ struct Outgoing {
   Road road = Road::unknown;
 };
 
+/// What a peer is to its own stream besides.
+using Dialler = PeerActor::extend<caf::reacts_to<PeerAnswers>, caf::reacts_to<LinkArrived>, caf::reacts_to<LinkClosed>, caf::reacts_to<PutTensor>,
+                                  caf::reacts_to<AbortStep>>;
+
+/// The peer has dialled this node: its link serves as well, for tensors.
+struct Lent {
+  Lender by;
+  std::vector<std::uint64_t> incarnations;
+  std::set<std::string> wanted;  // sessions and tasks
+};
+
 struct PeerState {
-  PeerActor::pointer self = nullptr;
-  std::unique_ptr<Channel> channel;
-  Inbox inbox;
-  LinkCountersPtr counters;
+  PeerState(Dialler::pointer s, std::shared_ptr<Channel> to, LinkHost h)
+      : self(s), channel(std::move(to)), host(std::move(h)), producer(host.rendezvous, host.counters), consumer(host.inbox, host.counters) {
+    consumer.tell_with(noted("RecvTensor"));
+  }
+
+  Dialler::pointer self;
+  std::shared_ptr<Channel> channel;
+  LinkHost host;
   std::shared_ptr<Outgoing> outgoing = std::make_shared<Outgoing>();
 
   // The link.
-  std::uint64_t number = next_call_number();  // by which the inbox knows this peer
   std::shared_ptr<Stream> stream;
-  std::set<std::uint64_t> incarnations;
+  LinkProducer producer;
+  LinkConsumer consumer;
   std::unordered_map<std::uint64_t, RunPromise> runs;
-  struct Want {
-    std::shared_ptr<const std::string> session;
-    std::string task;
-  };
-  std::map<std::uint64_t, Want> wants;
-  std::uint64_t last_want = 0;
-  std::shared_ptr<SharedReader> memory;  // of the peer, where it is on this machine
-  Descriptor invited_to;                 // where it is to bring it
-  Invitation invitation;
+
+  // Or another one's.
+  Lent lent;
+  bool must_dial = false;      // runs need a link of one's own
+  std::uint64_t expected = 0;  // incarnation of a device of the peer's, where one is known
+  int looked = 0;              // for a link to borrow, in vain
 
   bool linked() const { return outgoing->road == Road::link; }
 
@@ -79,7 +105,8 @@ struct PeerState {
     auto promise = self->make_response_promise<Parcel<Response>>();
     const std::uint64_t call_number = request.call;
     const std::string method = name;
-    auto alive = caf::actor_cast<PeerActor>(self);
+    auto alive = caf::actor_cast<Dialler>(self);
+    must_dial |= std::is_same_v<Request, RunGraphRequest> || std::is_same_v<Request, wire::CreateWorkerSessionRequest>;
     // Only calls that may be repeated safely, or that nobody would miss, fail at once when the peer is away.
     auto call = channel->call(method_path("Worker", name), bytes_of(*request), deadline_of(method), /*wait_for_ready=*/false,
                               [promise, call_number, outgoing = outgoing, alive, method, asker](StatusOr<grpc::ByteBuffer> reply) mutable {
@@ -103,28 +130,49 @@ struct PeerState {
   void answers(bool asked) {
     // Who restarts may be somebody else: a GetStatus asks anew.
     if (outgoing->road != Road::unknown && !(asked && outgoing->road == Road::tensorflow)) return;
+    if (must_dial || expected == 0 || looked == looks) return dial();
+    if (lent.by) return;
+    ++looked;
+    self->request(host.inbox, caf::infinite, FindLink{expected}).then([this](LinkLent& found) {
+      if (found.by && !lent.by && !linked()) borrow(std::move(found));
+    });
+  }
+
+  void dial() {
     outgoing->road = Road::dialling;
     auto dialled = channel->stream(link_path);
-    listen(*dialled, caf::actor_cast<PeerActor>(self));
+    listen(*dialled, caf::actor_cast<Dialler>(self));
     stream = dialled;
+    write(stream->out(), LinkHello{host.incarnations, machine_hint()});
+    stream->commit(Stream::When::now);
     dialled->start();
   }
 
-  void closed(const Status& why) {
-    if (linked()) --counters->links;
-    outgoing->road = why.code() == Code::kUnimplemented ? Road::tensorflow : Road::unknown;
-    stream = nullptr;
-    incarnations.clear();
-    memory = nullptr;
-    invited_to = Descriptor();
-    wants.clear();
-    auto open = std::move(runs);
-    runs.clear();
-    for (auto& [call, promise] : open) promise.deliver(to_caf(noted(why, "RunGraph")));
-    self->send(inbox, PeerLost{number, noted(why, "RecvTensor")});
+  void borrow(LinkLent link) {
+    lent = {link.by, std::move(link.incarnations), {}};
+    self->monitor(lent.by);
+    self->send(lent.by, Borrow{noted("RecvTensor")});
+  }
+  void down(const caf::actor_addr& who) {
+    if (lent.by && lent.by.address() == who) lent = {};
+    looked = 0;
   }
 
-  Status noted(const Status& status, const char* method) const { return channel->noted(status, method_path("Worker", method), channel->address()); }
+  void closed(const Status& why) {
+    if (linked()) --host.counters->links;
+    outgoing->road = why.code() == Code::kUnimplemented ? Road::tensorflow : Road::unknown;
+    stream = nullptr;
+    producer.closed(why);
+    auto open = std::move(runs);
+    runs.clear();
+    for (auto& [call, promise] : open) promise.deliver(to_caf(noted("RunGraph")(why)));
+    consumer.closed(why);
+  }
+
+  /// How errors of a call are told.
+  std::function<Status(const Status&)> noted(const char* method) const {
+    return [channel = channel, method](const Status& status) { return channel->noted(status, method_path("Worker", method), channel->address()); };
+  }
 
   void arrived(const grpc::ByteBuffer& message) {
     auto frames = decode_link(message);
@@ -137,44 +185,11 @@ struct PeerState {
 
   void handle(LinkHello& frame) {
     if (outgoing->road != Road::dialling) return;
-    incarnations = {frame.incarnations.begin(), frame.incarnations.end()};
     outgoing->road = Road::link;
-    ++counters->links;
-    if (!frame.machine.empty() && frame.machine == machine_hint()) share_memory();
-  }
-  /// The peer seems to be on this machine: it is asked to prove that, and to bring its memory.
-  void share_memory() {
-    auto invited = invite();
-    if (!invited.ok()) return;
-    invited_to = std::move(invited->first);
-    invitation = std::move(invited->second);
-    write(stream->out(), LinkInvite{invitation.socket, invitation.secret});
-    stream->commit(Stream::When::now);
-  }
-  void handle(LinkBrought&) {
-    auto received = receive_memory(invited_to, invitation);
-    invited_to = Descriptor();
-    if (!received.ok()) return;
-    memory = *std::move(received);
-    write(stream->out(), LinkMapped{});
-    stream->commit(Stream::When::now);
-  }
-  /// The tensor where the peer has put it; released when nobody holds it any more.
-  bool find_place(LinkPush& frame) {
-    const void* data = memory ? memory->at(frame.place->offset, frame.place->bytes) : nullptr;
-    if (data == nullptr) return false;
-    // Whoever holds it last, on whatever thread: the peer hears of it while this link stands.
-    auto release = [memory = memory, link = std::weak_ptr<Stream>(stream), offset = frame.place->offset] {
-      const auto open = link.lock();
-      if (!open) return;
-      open->post([offset](Stream& to) {
-        write(to.out(), LinkRelease{offset});
-        to.commit(Stream::When::along);
-      });
-    };
-    auto& tensor = frame.value.tensor;
-    tensor = Tensor(tensor.dtype(), tensor.shape(), borrow_buffer(data, frame.place->bytes, std::move(release)));
-    return true;
+    ++host.counters->links;
+    producer.open(stream, caf::actor_cast<caf::strong_actor_ptr>(self));
+    consumer.open(stream, std::move(frame));
+    consumer.share_memory();
   }
   void handle(LinkRan& frame) {
     auto found = runs.find(frame.call);
@@ -183,17 +198,15 @@ struct PeerState {
     runs.erase(found);
     promise.deliver(pack<RunGraphResponse>(std::move(frame.response)));
   }
-  void handle(LinkPush& frame) {
-    if (frame.place && !find_place(frame)) return stream->close(internal("A place outside of shared memory"));
-    auto want = wants.find(frame.want);
-    if (want == wants.end()) return void(++counters->dropped);
-    self->send(inbox, PushedTensor{number, PutTensor{frame.step, std::move(frame.key), pack<RecvTensorResponse>(std::move(frame.value)),
-                                                     want->second.session, frame.want}});
+  // What only who dials may ask for.
+  void handle(LinkRun&) {}
+  void handle(LinkCancel&) {}
+  void handle(LinkCleanup&) {}
+  template <class Frame>
+  void handle(Frame& frame) {
+    if constexpr (requires { producer.handle(frame); }) producer.handle(frame);
+    else consumer.handle(frame);
   }
-  void handle(LinkAbort& frame) { self->send(inbox, PeerAborted{number, frame.step, noted(frame.reason, "RecvTensor")}); }
-  /// Frames that only the other side may send.
-  template <class Other>
-  void handle(Other&) {}
 
   caf::result<Parcel<RunGraphResponse>> run(Parcel<RunGraphRequest>& request) {
     if (!linked()) return forward<RunGraphRequest, RunGraphResponse>("RunGraph", request);
@@ -203,7 +216,7 @@ struct PeerState {
     runs.emplace(call, promise);
     write(stream->out(), call, *request);
     stream->commit(Stream::When::now);
-    ++counters->runs_sent;
+    ++host.counters->runs_sent;
     return promise;
   }
 
@@ -216,38 +229,34 @@ struct PeerState {
 
   caf::result<Parcel<RecvTensorResponse>> fetch(FetchTensor& message) {
     const std::uint64_t incarnation = incarnation_in(message.request->rendezvous_key);
+    if (incarnation != 0) expected = incarnation;
     // In doubt the peer is asked, and says what is wrong. While it is, nothing is wanted: what was asked for might be pushed.
     const std::string asker = message.session ? *message.session + message.task : std::string();
-    const bool pushes = linked() && message.session && (incarnation == 0 || incarnations.contains(incarnation));
-    if (!pushes || (outgoing->asking.contains(asker) && !wanted(message))) {
-      ++counters->asked;
-      if (message.session) outgoing->asking.insert(asker);
-      return forward<RecvTensorRequest, RecvTensorResponse>("RecvTensor", message.request, asker);
+    const auto may_want = [&](bool comes_from_there, bool wanted) {
+      return message.session && comes_from_there && (wanted || !outgoing->asking.contains(asker));
+    };
+    if (lent.by) {
+      if (may_want(lends(incarnation), lent.wanted.contains(asker))) {
+        lent.wanted.insert(asker);
+        return self->delegate(lent.by, std::move(message));
+      }
+    } else if (may_want(linked() && consumer.comes_from_here(incarnation), message.session && consumer.wants(message))) {
+      return self->delegate(host.inbox, consumer.take(std::move(message)));
     }
-    if (!wanted(message)) want(message);
-    return self->delegate(inbox, TakeTensor{std::move(message.request), number, std::move(message.session)});
+    ++host.counters->asked;
+    if (message.session) outgoing->asking.insert(asker);
+    return forward<RecvTensorRequest, RecvTensorResponse>("RecvTensor", message.request, asker);
   }
 
-  bool wanted(const FetchTensor& message) const {
-    return std::any_of(wants.begin(), wants.end(), [&](const auto& entry) {
-      const Want& known = entry.second;
-      return (known.session == message.session || *known.session == *message.session) && known.task == message.task;
-    });
+  bool lends(std::uint64_t incarnation) const {
+    return std::find(lent.incarnations.begin(), lent.incarnations.end(), incarnation) != lent.incarnations.end();
   }
 
-  void want(const FetchTensor& message) {
-    wants[++last_want] = {message.session, message.task};
-    write(stream->out(), LinkWant{last_want, *message.session, message.task});
-    stream->commit(Stream::When::activation_end);
-  }
-
-  void forget_session(const std::string& session) {
-    std::erase_if(wants, [&](const auto& entry) {
-      if (*entry.second.session != session) return false;
-      write(stream->out(), LinkUnwant{entry.first});
-      stream->commit(Stream::When::along);
-      return true;
-    });
+  void forget_session(const ForgetSession& message) {
+    consumer.forget_session(message.session);
+    if (!lent.by) return;
+    std::erase_if(lent.wanted, [&](const std::string& asker) { return asker.starts_with(message.session); });
+    self->send(lent.by, message);
   }
 
   void cancel(const CancelCall& message) {
@@ -256,33 +265,30 @@ struct PeerState {
       runs.erase(run);
       write(stream->out(), LinkCancel{message.call});
       stream->commit(Stream::When::now);
-      promise.deliver(to_caf(noted(make_status(Code::kCancelled, "CANCELLED"), "RunGraph")));
+      promise.deliver(to_caf(noted("RunGraph")(make_status(Code::kCancelled, "CANCELLED"))));
     } else if (auto found = outgoing->calls.find(message.call); found != outgoing->calls.end()) {
       const auto call = found->second;
       call->cancel();
     } else {
-      self->send(inbox, message);
+      self->send(host.inbox, message);
     }
   }
 };
 
-PeerActor::behavior_type peer(PeerActor::stateful_pointer<PeerState> self, Transport* transport, std::string task, std::string address, Inbox inbox,
-                              LinkCountersPtr counters) {
-  self->state.self = self;
-  self->state.channel = std::make_unique<Channel>(std::move(address), *transport, std::move(task));
-  self->state.inbox = std::move(inbox);
-  self->state.counters = std::move(counters);
+Dialler::behavior_type peer(Dialler::stateful_pointer<std::optional<PeerState>> self, std::shared_ptr<Channel> channel, LinkHost host) {
+  PeerState& state = self->state.emplace(self, std::move(channel), std::move(host));
+  self->set_down_handler([&state](caf::down_msg& message) { state.down(message.source); });
 #define FORWARD(name) \
-  [=](Asked<wire::name##Request>& r) { return self->state.forward<native<wire::name##Request>, native<wire::name##Response>>(#name, r); }
+  [&state](Asked<wire::name##Request>& r) { return state.forward<native<wire::name##Request>, native<wire::name##Response>>(#name, r); }
   return {
-      [=](const CancelCall& message) { self->state.cancel(message); },
+      [&state](const CancelCall& message) { state.cancel(message); },
       FORWARD(GetStatus),
       FORWARD(CreateWorkerSession),
       FORWARD(DeleteWorkerSession),
       FORWARD(RegisterGraph),
       FORWARD(DeregisterGraph),
-      [=](Asked<wire::RunGraphRequest>& r) { return self->state.run(r); },
-      [=](Asked<wire::CleanupGraphRequest>& r) { return self->state.clean_up(r); },
+      [&state](Asked<wire::RunGraphRequest>& r) { return state.run(r); },
+      [&state](Asked<wire::CleanupGraphRequest>& r) { return state.clean_up(r); },
       FORWARD(CleanupAll),
       FORWARD(RecvTensor),
       FORWARD(MarkRecvFinished),
@@ -292,19 +298,21 @@ PeerActor::behavior_type peer(PeerActor::stateful_pointer<PeerState> self, Trans
       FORWARD(GetStepSequence),
       FORWARD(CompleteGroup),
       FORWARD(CompleteInstance),
-      [=](FetchTensor& message) { return self->state.fetch(message); },
-      [=](const ForgetSession& message) { self->state.forget_session(message.session); },
-      [=](const PeerAnswers& message) { self->state.answers(message.asked); },
-      [=](const LinkArrived& message) { self->state.arrived(*message.message); },
-      [=](const LinkClosed& message) { self->state.closed(message.why); },
+      [&state](FetchTensor& message) { return state.fetch(message); },
+      [&state](const ForgetSession& message) { state.forget_session(message); },
+      [&state](const PeerAnswers& message) { state.answers(message.asked); },
+      [&state](const LinkArrived& message) { state.arrived(*message.message); },
+      [&state](const LinkClosed& message) { state.closed(message.why); },
+      [&state](const PutTensor& message) { state.producer.push(message); },
+      [&state](const AbortStep& message) { state.producer.abort(message); },
   };
 #undef FORWARD
 }
 
 }  // namespace
 
-PeerActor spawn_peer(caf::actor_system& system, Transport& transport, std::string task, std::string address, Inbox inbox, LinkCountersPtr counters) {
-  return system.spawn(peer, &transport, std::move(task), std::move(address), std::move(inbox), std::move(counters));
+PeerActor spawn_peer(caf::actor_system& system, Transport& transport, std::string task, std::string address, LinkHost host) {
+  return system.spawn(peer, std::make_shared<Channel>(std::move(address), transport, std::move(task)), std::move(host));
 }
 
 }  // namespace troupe

@@ -51,7 +51,7 @@ struct Server::Stand {
         system, Company::Setup{identity.task, identity.cluster, compute_threads(options), options.io_threads, options.cpu_devices, staleness},
         [this](Company& of) {
           return [this, &of](const std::string& name, const std::string& address) {
-            return spawn_peer(system, *loop, name, address, of.inbox(), of.counters());
+            return spawn_peer(system, *loop, name, address, of.link_host());
           };
         });
     gateway = company->open_gateway();

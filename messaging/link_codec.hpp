@@ -16,15 +16,28 @@ namespace troupe {
 /// The stream's path; a node that speaks another version does not serve it, nor does TensorFlow.
 inline constexpr const char* link_path = "/troupe.Link/V1";
 
-// From the node that was dialled. The first frame of a link says who answers.
+/// The first frame from either side says who it is.
 struct LinkHello {
   std::vector<std::uint64_t> incarnations;  // of its devices
   std::string machine;                      // a hint: equal where shared memory is worth a try
+};
+// From the node that has dialled, and the answer.
+struct LinkRun {
+  std::uint64_t call = 0;
+  RunGraphRequest request;
 };
 struct LinkRan {
   std::uint64_t call = 0;
   RunGraphResponse response;
 };
+struct LinkCancel {
+  std::uint64_t call = 0;
+};
+struct LinkCleanup {
+  std::int64_t step = 0;
+};
+
+// From who has tensors for the other side, and from who wants them: each side may be both.
 /// Where in shared memory a tensor's bytes are.
 struct LinkPlace {
   std::uint64_t offset = 0, bytes = 0;
@@ -43,17 +56,6 @@ struct LinkAbort {
   Status reason;
 };
 
-// From the node that dialled.
-struct LinkRun {
-  std::uint64_t call = 0;
-  RunGraphRequest request;
-};
-struct LinkCancel {
-  std::uint64_t call = 0;
-};
-struct LinkCleanup {
-  std::int64_t step = 0;
-};
 /// Push to me, as this number, what the session's steps make for the task: what is there, and all that comes.
 struct LinkWant {
   std::uint64_t number = 0;
@@ -67,7 +69,7 @@ struct LinkUnwant {
 struct LinkInvite {
   std::string socket, secret;
 };
-/// Our shared memory is at the socket. From the node that was dialled.
+/// Our shared memory is at the socket.
 struct LinkBrought {
   std::uint64_t yes = 1;
 };

@@ -26,11 +26,13 @@ void Stream::commit(When when) {
     return;
   }
   if (out_.size() >= message_full_at) queue_.push_back(out_.finish());
+  due_ |= when != When::along;
   if (when == When::now) return flush();
   if (when == When::activation_end) return flush_soon();
   if (std::exchange(timer_set_, true)) return;
   transport_.post_after(company_wait, [self = shared_from_this()] {
     self->timer_set_ = false;
+    self->due_ = true;
     self->flush();
   });
 }
@@ -45,7 +47,10 @@ void Stream::flush_soon() {
 
 void Stream::flush() {
   if (writer_ == nullptr || broken_ || ending_ || written_.under_way()) return;
-  if (queue_.empty() && !out_.empty()) queue_.push_back(out_.finish());
+  if (queue_.empty() && !out_.empty() && (due_ || stopping_)) {
+    queue_.push_back(out_.finish());
+    due_ = false;
+  }
   if (queue_.empty()) {
     if (stopping_) stop_writing(false);
     return;

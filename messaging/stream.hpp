@@ -93,6 +93,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   Event read_{*this, &Stream::on_read}, written_{*this, &Stream::on_written};
   bool stopping_ = false, broken_ = false, ending_ = false, reported_ = false;
   bool flush_posted_ = false, timer_set_ = false;
+  bool due_ = false;  // what is written may not wait for company
 };
 
 }  // namespace troupe

@@ -48,7 +48,7 @@ Company::MakePeer NodeCore::roads(Company& company) {
   return [this, &company](const std::string& name, const std::string& address) {
     auto far = [this, &company, name, address]() -> PeerActor {
       if (address.starts_with(local_prefix)) return {};
-      return company.keep(spawn_peer(stage_->system(), transport(), name, address, company.inbox(), company.counters()));
+      return company.keep(spawn_peer(stage_->system(), transport(), name, address, company.link_host()));
     };
     return spawn_neighbour(stage_->system(), stage_->neighbours(), name, address, far);
   };

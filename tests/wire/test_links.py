@@ -55,7 +55,7 @@ def test_tensors_are_pushed_and_none_is_left(cluster, tf1):
         session.run(tf1.global_variables_initializer())
         for _ in range(3):  # links are made while the first steps run
             session.run(step)
-        eventually(lambda: all(r["links"] > 0 for r in reports(cluster).values()))
+        eventually(lambda: all(r["links"] + r["guests"] > 0 for r in reports(cluster).values()))
         session.run(step)
         before = reports(cluster)
         for _ in range(20):

@@ -2,6 +2,7 @@
 #include <troupe/actors/session_state.hpp>
 
 #include <troupe/actors/aside.hpp>
+#include <troupe/actors/plan/near_constants.hpp>
 #include <troupe/actors/plan/operands.hpp>
 #include <troupe/actors/plan/partition.hpp>
 #include <troupe/actors/plan/unread.hpp>
@@ -98,6 +99,7 @@ void SessionState::compile(const StepShape& shape, const wire::DebugOptions& deb
       if (sorts_operands(config.graph_options().rewrite_options())) sort_operands(step);
     }
     TRY(place_all(step));
+    if (optimized) TRY(bring_constants_near(step));
     return partition(
         std::move(step),
         [this](const std::string& device) {

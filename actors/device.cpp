@@ -162,6 +162,13 @@ struct DeviceState {
     });
   }
 
+  void came(TensorsCame& message) {
+    const auto found = runs.find(message.step);
+    if (found == runs.end()) return;
+    const auto alive = found->second;
+    alive->roads->came(message);
+  }
+
   void cancel(const CancelCall& message) {
     if (!watchers.empty())
       std::erase_if(watchers, [&](Watcher& watcher) {
@@ -209,6 +216,7 @@ Device::behavior_type device(Device::stateful_pointer<DeviceState> self, DeviceF
       [=](const ForgetStep& message) { self->state.forget(message.step); },
       [=](const Job& job) { (*job.work)(); },
       [=](AwaitVersion& message) { return self->state.await_version(message); },
+      [=](TensorsCame& message) { self->state.came(message); },
   };
 }
 

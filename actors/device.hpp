@@ -66,7 +66,7 @@ struct Job {
 
 using Device = caf::typed_actor<caf::replies_to<Parcel<RunPlan>>::with<Parcel<PlanDone>>, caf::replies_to<Parcel<FeedMore>>::with<Parcel<Fetched>>,
                                 caf::reacts_to<CancelCall>, caf::reacts_to<EraseContainers>, caf::reacts_to<EraseStore>, caf::reacts_to<ForgetStep>,
-                                caf::reacts_to<Job>, caf::replies_to<AwaitVersion>::with<VariableVersion>>;
+                                caf::reacts_to<Job>, caf::replies_to<AwaitVersion>::with<VariableVersion>, caf::reacts_to<TensorsCame>>;
 
 struct DeviceFacts {
   std::string name;  // full

@@ -39,6 +39,7 @@ struct GuestState {
     auto frames = decode_link(message);
     if (!frames.ok()) return stream->close(frames.status());
     for (LinkFrame& frame : *frames) std::visit([this](auto& f) { handle(f); }, frame);
+    consumer.deliver();
   }
 
   void handle(LinkHello& frame) {
@@ -71,11 +72,6 @@ struct GuestState {
     consumer.tell_with(std::move(message.noted));
     consumer.share_memory();
   }
-  caf::result<Parcel<RecvTensorResponse>> fetch(FetchTensor& message) {
-    if (!consumer.comes_from_here(0)) return to_caf(unavailable("The link has ended"));
-    return self->delegate(host.link.inbox, consumer.take(std::move(message)));
-  }
-
   static RunGraphResponse failed(const Status& why) {
     RunGraphResponse response;
     response.status = why;
@@ -120,9 +116,9 @@ Guest::behavior_type guest(Guest::stateful_pointer<std::optional<GuestState>> se
   state.greet();
   return {
       [&state](Borrow& message) { state.lend(message); },
-      [&state](FetchTensor& message) { return state.fetch(message); },
+      [&state](FetchTensors& message) { return state.consumer.take(std::move(message)); },
       [&state](const ForgetSession& message) { state.consumer.forget_session(message.session); },
-      [&state](const PutTensor& message) { state.producer.push(message); },
+      [&state](const PutTensors& message) { state.producer.push(message); },
       [&state](const AbortStep& message) { state.producer.abort(message); },
       [&state](const LinkArrived& message) { state.arrived(*message.message); },
       [&state](const LinkClosed& message) { state.closed(message.why); },

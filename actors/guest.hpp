@@ -17,7 +17,7 @@ struct Close {
   bool cancel_open = true;
 };
 
-using Guest = Lender::extend<caf::reacts_to<PutTensor>, caf::reacts_to<AbortStep>, caf::reacts_to<LinkArrived>, caf::reacts_to<LinkClosed>,
+using Guest = Lender::extend<caf::reacts_to<PutTensors>, caf::reacts_to<AbortStep>, caf::reacts_to<LinkArrived>, caf::reacts_to<LinkClosed>,
                              caf::reacts_to<Close>>;
 
 /// What every guest needs of its host.

@@ -2,7 +2,8 @@
 #include <troupe/actors/inbox.hpp>
 
 #include <troupe/actors/recent_ids.hpp>
-#include <troupe/messaging/caf_status.hpp>
+
+#include <boost/container/small_vector.hpp>
 
 #include <algorithm>
 #include <map>
@@ -11,11 +12,8 @@
 namespace troupe {
 namespace {
 
-using Promise = caf::typed_response_promise<Parcel<RecvTensorResponse>>;
-
 struct Waiting {
-  Promise promise;
-  std::uint64_t call = 0;
+  Taker to;
   std::uint64_t peer = 0;
 };
 
@@ -26,11 +24,26 @@ struct StepInbox {
   std::map<std::uint64_t, Status> aborted;  // by peer
 };
 
+/// What goes to those who wait, each of whom gets one message of a step.
+class Answers {
+ public:
+  void add(const Taker& to, std::int64_t step, CameTensor tensor) {
+    for (auto& [taker, came] : all_)
+      if (taker == to && came.step == step) return came.tensors.push_back(std::move(tensor));
+    all_.emplace_back(to, TensorsCame{step, {}}).second.tensors.push_back(std::move(tensor));
+  }
+  void send(Inbox::pointer from) {
+    for (auto& [taker, came] : all_) from->send(taker, std::move(came));
+  }
+
+ private:
+  boost::container::small_vector<std::pair<Taker, TensorsCame>, 2> all_;
+};
+
 struct InboxState {
   Inbox::pointer self = nullptr;
   LinkCountersPtr counters;
   std::unordered_map<std::int64_t, StepInbox> steps;
-  std::unordered_map<std::uint64_t, std::pair<std::int64_t, std::string>> calls;
   RecentIds forgotten{10'000};
   std::vector<LinkLent> lent;
 
@@ -40,63 +53,70 @@ struct InboxState {
     return {};
   }
 
-  caf::result<Parcel<RecvTensorResponse>> take(TakeTensor& message) {
-    const RecvTensorRequest& request = *message.request;
-    forgotten.forget(request.step_id);
-    StepInbox& step = steps[request.step_id];
-    if (!step.session) step.session = message.session;
-    if (auto found = step.tensors.find(request.rendezvous_key); found != step.tensors.end()) {
-      auto tensor = std::move(found->second);
-      step.tensors.erase(found);
-      --counters->unclaimed;
-      ++counters->taken;
-      return tensor;
+  void take(TakeTensors& message) {
+    FetchTensors& fetch = message.fetch;
+    forgotten.forget(fetch.step);
+    StepInbox& step = steps[fetch.step];
+    if (!step.session) step.session = fetch.session;
+    const auto aborted = step.aborted.find(message.peer);
+    Answers answers;
+    for (std::string& key : fetch.keys) {
+      if (auto found = step.tensors.find(key); found != step.tensors.end()) {
+        answers.add(fetch.to, fetch.step, {std::move(key), std::move(found->second), {}});
+        step.tensors.erase(found);
+        --counters->unclaimed;
+        ++counters->taken;
+      } else if (aborted != step.aborted.end()) {
+        answers.add(fetch.to, fetch.step, {std::move(key), {}, aborted->second});
+      } else {
+        step.waiting.emplace(std::move(key), Waiting{fetch.to, message.peer});
+      }
     }
-    if (auto aborted = step.aborted.find(message.peer); aborted != step.aborted.end()) return to_caf(aborted->second);
-    Promise promise = self->make_response_promise<Parcel<RecvTensorResponse>>();
-    step.waiting.emplace(request.rendezvous_key, Waiting{promise, message.request.call, message.peer});
-    if (message.request.call) calls[message.request.call] = {request.step_id, request.rendezvous_key};
-    return promise;
+    answers.send(self);
   }
 
-  void pushed(PushedTensor& message) {
-    // Clean-up may overtake a tensor, since it comes from another node.
-    if (forgotten.contains(message.put.step)) return void(++counters->dropped);
-    StepInbox& step = steps[message.put.step];
-    if (!step.session) step.session = message.put.session;
-    auto found = step.waiting.find(message.put.key);
-    if (found == step.waiting.end()) {
-      step.tensors.emplace(std::move(message.put.key), std::move(message.put.value));
-      return void(++counters->unclaimed);
-    }
-    Promise promise = std::move(found->second.promise);
-    calls.erase(found->second.call);
-    step.waiting.erase(found);
-    ++counters->taken;
-    promise.deliver(std::move(message.put.value));
-  }
-
-  void fail(StepInbox& step, std::uint64_t peer, const Status& reason) {
-    for (auto it = step.waiting.begin(); it != step.waiting.end();) {
-      if (peer != 0 && it->second.peer != peer) {
-        ++it;
+  void pushed(PushedTensors& message) {
+    Answers answers;
+    for (PushedTensor& tensor : message.tensors) {
+      // Clean-up may overtake a tensor, since it comes from another node.
+      if (forgotten.contains(tensor.step)) {
+        ++counters->dropped;
         continue;
       }
-      Promise promise = std::move(it->second.promise);
-      calls.erase(it->second.call);
-      it = step.waiting.erase(it);
-      promise.deliver(to_caf(reason));
+      StepInbox& step = steps[tensor.step];
+      if (!step.session) step.session = tensor.session;
+      const auto found = step.waiting.find(tensor.key);
+      if (found == step.waiting.end()) {
+        step.tensors.emplace(std::move(tensor.key), std::move(tensor.value));
+        ++counters->unclaimed;
+        continue;
+      }
+      answers.add(found->second.to, tensor.step, {std::move(tensor.key), std::move(tensor.value), {}});
+      step.waiting.erase(found);
+      ++counters->taken;
     }
+    answers.send(self);
+  }
+
+  /// Those who wait for one peer, or for any where it is 0.
+  void fail(std::int64_t id, StepInbox& step, std::uint64_t peer, const Status& reason) {
+    Answers answers;
+    std::erase_if(step.waiting, [&](const auto& entry) {
+      if (peer != 0 && entry.second.peer != peer) return false;
+      answers.add(entry.second.to, id, {entry.first, {}, reason});
+      return true;
+    });
+    answers.send(self);
   }
 
   void abort(const PeerAborted& message) {
     if (forgotten.contains(message.step)) return;
     StepInbox& step = steps[message.step];
-    if (step.aborted.emplace(message.peer, message.reason).second) fail(step, message.peer, message.reason);
+    if (step.aborted.emplace(message.peer, message.reason).second) fail(message.step, step, message.peer, message.reason);
   }
 
   void lost(const PeerLost& message) {
-    for (auto& [id, step] : steps) fail(step, message.peer, message.reason);
+    for (auto& [id, step] : steps) fail(id, step, message.peer, message.reason);
   }
 
   void forget(std::int64_t id) {
@@ -108,7 +128,7 @@ struct InboxState {
     const auto unclaimed = static_cast<std::int64_t>(step.tensors.size());
     counters->unclaimed -= unclaimed;
     counters->dropped += unclaimed;
-    fail(step, 0, aborted("Cleanup {}", id));
+    fail(id, step, 0, aborted("Cleanup {}", id));
   }
 
   void forget_session(const std::string& session) {
@@ -118,20 +138,9 @@ struct InboxState {
     for (std::int64_t id : over) forget(id);
   }
 
-  void cancel(const CancelCall& message) {
-    auto call = calls.find(message.call);
-    if (call == calls.end()) return;
-    auto [id, key] = std::move(call->second);
-    calls.erase(call);
-    auto& waiting = steps[id].waiting;
-    const auto [begin, end] = waiting.equal_range(key);
-    for (auto it = begin; it != end; ++it) {
-      if (it->second.call != message.call) continue;
-      Promise promise = std::move(it->second.promise);
-      waiting.erase(it);
-      promise.deliver(to_caf(message.reason));
-      return;
-    }
+  void cancel(const CancelFetch& message) {
+    if (const auto found = steps.find(message.step); found != steps.end())
+      std::erase_if(found->second.waiting, [&](const auto& entry) { return entry.second.to == message.to; });
   }
 };
 
@@ -139,13 +148,13 @@ Inbox::behavior_type inbox(Inbox::stateful_pointer<InboxState> self, LinkCounter
   self->state.self = self;
   self->state.counters = std::move(counters);
   return {
-      [=](TakeTensor& message) { return self->state.take(message); },
-      [=](PushedTensor& message) { self->state.pushed(message); },
+      [=](TakeTensors& message) { self->state.take(message); },
+      [=](PushedTensors& message) { self->state.pushed(message); },
       [=](const PeerAborted& message) { self->state.abort(message); },
       [=](const PeerLost& message) { self->state.lost(message); },
       [=](const ForgetStep& message) { self->state.forget(message.step); },
       [=](const ForgetSession& message) { self->state.forget_session(message.session); },
-      [=](const CancelCall& message) { self->state.cancel(message); },
+      [=](const CancelFetch& message) { self->state.cancel(message); },
       [=](LinkLent& message) { self->state.lent.push_back(std::move(message)); },
       [=](const LinkTakenBack& message) { std::erase_if(self->state.lent, [&](const LinkLent& link) { return link.by == message.by; }); },
       [=](const FindLink& message) { return self->state.find(message.incarnation); },

@@ -11,16 +11,48 @@
 
 namespace troupe {
 
-/// Asks for a tensor that the peer of this number pushes, or has pushed.
-struct TakeTensor {
-  Parcel<RecvTensorRequest> request;
-  std::uint64_t peer = 0;
-  std::shared_ptr<const std::string> session;
+/// A tensor that somebody waits for, or why it will not come.
+struct CameTensor {
+  std::string key;
+  Parcel<RecvTensorResponse> value;
+  Status status;
 };
-/// A tensor has come from a peer.
-struct PushedTensor {
+struct TensorsCame {
+  std::int64_t step = 0;
+  std::vector<CameTensor> tensors;
+};
+/// Who waits for tensors of other tasks.
+using Taker = caf::typed_actor<caf::reacts_to<TensorsCame>>;
+
+/// Asks for tensors of another task's: pushed where there is a link, fetched otherwise. Each comes once, or its error.
+struct FetchTensors {
+  std::int64_t step = 0;
+  std::vector<std::string> keys;
+  std::shared_ptr<const std::string> session;  // none for those who never made one
+  std::string task;                            // who asks, as the session names it
+  Taker to;
+};
+/// Nobody waits any more for what a step's fetches have not brought yet.
+struct CancelFetch {
+  std::int64_t step = 0;
+  Taker to;
+};
+
+/// Asks for tensors that the peer of this number pushes, or has pushed.
+struct TakeTensors {
+  FetchTensors fetch;
   std::uint64_t peer = 0;
-  PutTensor put;
+};
+struct PushedTensor {
+  std::int64_t step = 0;
+  std::shared_ptr<const std::string> session;
+  std::string key;
+  Parcel<RecvTensorResponse> value;
+};
+/// What has come from a peer in one message.
+struct PushedTensors {
+  std::uint64_t peer = 0;
+  std::vector<PushedTensor> tensors;
 };
 /// Nothing more of the step will come from the peer.
 struct PeerAborted {
@@ -35,18 +67,13 @@ struct PeerLost {
 };
 
 
-/// Asks for a tensor of another task's: pushed where there is a link, fetched otherwise.
-struct FetchTensor {
-  Parcel<RecvTensorRequest> request;
-  std::shared_ptr<const std::string> session;  // none for those who never made one
-  std::string task;                            // who asks, as the session names it
-};
 /// Whoever borrows a link tells how errors that come over it are told.
 struct Borrow {
   std::function<Status(const Status&)> noted;
 };
-/// The end of a link that somebody else has dialled: who fetches from that node need not dial it.
-using Lender = caf::typed_actor<caf::reacts_to<Borrow>, caf::replies_to<FetchTensor>::with<Parcel<RecvTensorResponse>>, caf::reacts_to<ForgetSession>>;
+/// The end of a link that somebody else has dialled: who fetches from that node need not dial it. A fetch is answered at once: false where
+/// the link has ended.
+using Lender = caf::typed_actor<caf::reacts_to<Borrow>, caf::replies_to<FetchTensors>::with<bool>, caf::reacts_to<ForgetSession>>;
 /// A node with devices of these incarnations has dialled this one.
 struct LinkLent {
   std::vector<std::uint64_t> incarnations;
@@ -61,8 +88,8 @@ struct FindLink {
 };
 
 using Inbox =
-    caf::typed_actor<caf::replies_to<TakeTensor>::with<Parcel<RecvTensorResponse>>, caf::reacts_to<PushedTensor>, caf::reacts_to<PeerAborted>,
-                     caf::reacts_to<PeerLost>, caf::reacts_to<ForgetStep>, caf::reacts_to<ForgetSession>, caf::reacts_to<CancelCall>,
+    caf::typed_actor<caf::reacts_to<TakeTensors>, caf::reacts_to<PushedTensors>, caf::reacts_to<PeerAborted>, caf::reacts_to<PeerLost>,
+                     caf::reacts_to<ForgetStep>, caf::reacts_to<ForgetSession>, caf::reacts_to<CancelFetch>,
                      caf::reacts_to<LinkLent>, caf::reacts_to<LinkTakenBack>, caf::replies_to<FindLink>::with<LinkLent>>;
 
 /// What both ends of a link need of their node.
@@ -77,11 +104,13 @@ Inbox spawn_inbox(caf::actor_system& system, LinkCountersPtr counters);
 
 }  // namespace troupe
 
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::TakeTensor)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::PushedTensor)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::TensorsCame)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::FetchTensors)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::CancelFetch)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::TakeTensors)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::PushedTensors)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::PeerAborted)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::PeerLost)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::FetchTensor)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::Borrow)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::LinkLent)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::LinkTakenBack)

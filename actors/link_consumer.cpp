@@ -2,6 +2,7 @@
 #include <troupe/actors/link_consumer.hpp>
 
 #include <algorithm>
+#include <utility>
 
 namespace troupe {
 
@@ -34,20 +35,22 @@ bool LinkConsumer::comes_from_here(std::uint64_t incarnation) const {
   return stream_ && (incarnation == 0 || std::find(all.begin(), all.end(), incarnation) != all.end());
 }
 
-bool LinkConsumer::wants(const FetchTensor& message) const {
+bool LinkConsumer::wants(const FetchTensors& message) const {
   return std::any_of(wants_.begin(), wants_.end(), [&](const auto& entry) {
     const Want& known = entry.second;
     return (known.session == message.session || *known.session == *message.session) && known.task == message.task;
   });
 }
 
-TakeTensor LinkConsumer::take(FetchTensor message) {
+bool LinkConsumer::take(FetchTensors message) {
+  if (!stream_) return false;
   if (!wants(message)) {
     wants_[++last_want_] = {message.session, message.task};
     write(stream_->out(), LinkWant{last_want_, *message.session, message.task});
     stream_->commit(Stream::When::activation_end);
   }
-  return {std::move(message.request), number_, std::move(message.session)};
+  caf::anon_send(inbox_, TakeTensors{std::move(message), number_});
+  return true;
 }
 
 void LinkConsumer::forget_session(const std::string& session) {
@@ -91,10 +94,16 @@ void LinkConsumer::handle(LinkPush& frame) {
   if (frame.place && !find_place(frame)) return stream_->close(internal("A place outside of shared memory"));
   const auto want = wants_.find(frame.want);
   if (want == wants_.end()) return void(++counters_->dropped);
-  auto value = pack<RecvTensorResponse>(std::move(frame.value));
-  caf::anon_send(inbox_, PushedTensor{number_, PutTensor{frame.step, std::move(frame.key), std::move(value), want->second.session, frame.want}});
+  pushed_.push_back({frame.step, want->second.session, std::move(frame.key), pack<RecvTensorResponse>(std::move(frame.value))});
 }
 
-void LinkConsumer::handle(const LinkAbort& frame) { caf::anon_send(inbox_, PeerAborted{number_, frame.step, noted_(frame.reason)}); }
+void LinkConsumer::handle(const LinkAbort& frame) {
+  deliver();
+  caf::anon_send(inbox_, PeerAborted{number_, frame.step, noted_(frame.reason)});
+}
+
+void LinkConsumer::deliver() {
+  if (!pushed_.empty()) caf::anon_send(inbox_, PushedTensors{number_, std::exchange(pushed_, {})});
+}
 
 }  // namespace troupe

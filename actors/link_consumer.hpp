@@ -26,14 +26,16 @@ class LinkConsumer {
   void closed(const Status& why);
 
   bool comes_from_here(std::uint64_t incarnation) const;
-  /// What the inbox is to be asked for; the other side hears of it where it does not push to this task yet.
-  TakeTensor take(FetchTensor message);
-  bool wants(const FetchTensor& message) const;
+  /// Asks the inbox; the other side hears of it where it does not push to this task yet. False where the link has ended.
+  bool take(FetchTensors message);
+  bool wants(const FetchTensors& message) const;
   void forget_session(const std::string& session);
 
   void handle(const LinkBrought&);
   void handle(LinkPush& frame);
   void handle(const LinkAbort& frame);
+  /// A message has been handled to its end.
+  void deliver();
 
  private:
   struct Want {
@@ -51,6 +53,7 @@ class LinkConsumer {
   LinkHello other_;
   std::map<std::uint64_t, Want> wants_;
   std::uint64_t last_want_ = 0;
+  std::vector<PushedTensor> pushed_;  // since deliver()
   std::shared_ptr<SharedReader> memory_;  // of the other side, where it is on this machine
   Descriptor invited_to_;                 // where it is to bring it
   Invitation invitation_;

@@ -62,15 +62,19 @@ std::optional<LinkPlace> LinkProducer::place_of(const RecvTensorResponse& value)
   return LinkPlace{*offset, value.tensor.bytes()};
 }
 
-void LinkProducer::push(const PutTensor& message) {
-  if (!stream_) return;  // the rendezvous hears that it is lost
-  const Tensor& tensor = message.value->tensor;
-  const auto place = place_of(*message.value);
+void LinkProducer::push(const PutTensors& message) {
+  if (!stream_) return;  // the rendezvous hears that they are lost
+  for (const KeyedTensor& tensor : message.tensors) push_one(message, tensor);
+  stream_->commit(Stream::When::activation_end);
+}
+
+void LinkProducer::push_one(const PutTensors& message, const KeyedTensor& keyed) {
+  const Tensor& tensor = keyed.value->tensor;
+  const auto place = place_of(*keyed.value);
   if (place) ++counters_->shared;
   else if (tensor.valid() && tensor.bytes() > message_limit)
-    return abort({message.step, resource_exhausted("A tensor of {} bytes for {} is more than a message can carry", tensor.bytes(), message.key), ""});
-  write_push(stream_->out(), message.want, message.step, message.key, *message.value, place);
-  stream_->commit(Stream::When::activation_end);
+    return abort({message.step, resource_exhausted("A tensor of {} bytes for {} is more than a message can carry", tensor.bytes(), keyed.key), ""});
+  write_push(stream_->out(), message.want, message.step, keyed.key, *keyed.value, place);
 }
 
 void LinkProducer::abort(const AbortStep& message) {

@@ -24,10 +24,11 @@ class LinkProducer {
   void handle(const LinkMapped&) { mapped_ = memory_ != nullptr; }
   void handle(const LinkRelease& frame);
 
-  void push(const PutTensor& message);
+  void push(const PutTensors& message);
   void abort(const AbortStep& message);
 
  private:
+  void push_one(const PutTensors& message, const KeyedTensor& tensor);
   std::optional<LinkPlace> place_of(const RecvTensorResponse& value);
   Pushes self() const;
 

@@ -3,6 +3,8 @@
 
 #include <troupe/messaging/caf_status.hpp>
 
+#include <algorithm>
+#include <map>
 #include <set>
 #include <unordered_map>
 
@@ -21,7 +23,8 @@ struct NeighbourState {
     caf::actor_addr worker;
     std::function<void(const Status&)> fail;
   };
-  std::unordered_map<std::uint64_t, Open> open;  // what the other task has not answered yet
+  std::unordered_map<std::uint64_t, Open> open;         // what the other task has not answered yet
+  std::multimap<std::int64_t, std::uint64_t> fetching;  // calls for tensors among that, by step
 
   const Worker* near() const {
     auto found = neighbours->by_address.find(address);
@@ -33,9 +36,13 @@ struct NeighbourState {
   }
   caf::error absent() const { return to_caf(unavailable("No task of this process serves {} ({})", address, task)); }
 
+  void watch(const Worker& worker) {
+    if (watched.insert(worker.address()).second) self->monitor(worker);
+  }
+
   template <class Response, class Request>
   caf::result<Parcel<Response>> ask(const Worker& worker, Request request) {
-    if (watched.insert(worker.address()).second) self->monitor(worker);
+    watch(worker);
     auto promise = self->make_response_promise<Parcel<Response>>();
     const std::uint64_t number = ++last;
     open.emplace(number, Open{worker.address(), [promise](const Status& why) mutable { promise.deliver(to_caf(why)); }});
@@ -57,12 +64,50 @@ struct NeighbourState {
     return self->delegate(far, std::move(request));
   }
 
-  caf::result<Parcel<RecvTensorResponse>> fetch(FetchTensor& message) {
-    if (const Worker* worker = near()) return ask<RecvTensorResponse>(*worker, std::move(message.request));
-    if (!find_far()) return absent();
-    return self->delegate(far, std::move(message));
+  void fetch(FetchTensors& message) {
+    const Worker* worker = near();
+    if (worker == nullptr && find_far()) return self->send(far, std::move(message));
+    for (const std::string& key : message.keys) {
+      if (worker) ask_for(*worker, message, key);
+      else came(message, key, {}, unavailable("No task of this process serves {} ({})", address, task));
+    }
+  }
+  void ask_for(const Worker& worker, const FetchTensors& message, const std::string& key) {
+    watch(worker);
+    auto request = pack<RecvTensorRequest>();
+    request->step_id = message.step;
+    request->rendezvous_key = key;
+    request->request_id = random_request_id();
+    const std::uint64_t call = request.call = next_call_number();
+    const std::uint64_t number = ++last;
+    fetching.emplace(message.step, call);
+    const FetchTensors asker{message.step, {}, nullptr, {}, message.to};
+    const auto ended = [this, asker, key, call, number](const Parcel<RecvTensorResponse>& value, const Status& status) {
+      const auto [begin, end] = fetching.equal_range(asker.step);
+      const auto fetch = std::find_if(begin, end, [&](const auto& entry) { return entry.second == call; });
+      if (fetch != end) fetching.erase(fetch);
+      came(asker, key, value, status);
+    };
+    open.emplace(number, Open{worker.address(), [ended](const Status& why) { ended({}, why); }});
+    self->request(worker, caf::infinite, std::move(request))
+        .then(
+            [this, number, ended](Parcel<RecvTensorResponse>& value) {
+              if (open.erase(number) != 0) ended(value, absl::OkStatus());
+            },
+            [this, number, ended](caf::error& error) {
+              if (open.erase(number) != 0) ended({}, from_caf(error));
+            });
+  }
+  void came(const FetchTensors& fetch, const std::string& key, Parcel<RecvTensorResponse> value, const Status& status) {
+    self->send(fetch.to, TensorsCame{fetch.step, {CameTensor{key, std::move(value), status}}});
   }
 
+  void cancel(const CancelFetch& message) {
+    const auto [begin, end] = fetching.equal_range(message.step);
+    if (const Worker* worker = near())
+      for (auto it = begin; it != end; ++it) self->send(*worker, CancelCall{it->second, cancelled("The step is cancelled")});
+    if (far) self->send(far, message);
+  }
   void cancel(const CancelCall& message) {
     if (const Worker* worker = near()) self->send(*worker, message);
     if (far) self->send(far, message);
@@ -108,7 +153,8 @@ PeerActor::behavior_type neighbour(PeerActor::stateful_pointer<NeighbourState> s
       PASS(GetStepSequence),
       PASS(CompleteGroup),
       PASS(CompleteInstance),
-      [=](FetchTensor& message) { return self->state.fetch(message); },
+      [=](FetchTensors& message) { self->state.fetch(message); },
+      [=](const CancelFetch& message) { self->state.cancel(message); },
       [=](const ForgetSession& message) {
         if (self->state.far) self->send(self->state.far, message);
       },

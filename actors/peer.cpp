@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 #include <optional>
 #include <set>
 #include <unordered_set>
@@ -61,11 +62,19 @@ using RunPromise = caf::typed_response_promise<Parcel<RunGraphResponse>>;
 struct Outgoing {
   std::unordered_map<std::uint64_t, std::shared_ptr<ClientCall>> calls;
   std::unordered_multiset<std::string> asking;  // sessions and tasks with a RecvTensor under way
+  std::multimap<std::int64_t, std::uint64_t> fetching;  // those calls by step
   Road road = Road::unknown;
+
+  void forget_fetch(std::int64_t step, std::uint64_t number, const std::string& asker) {
+    const auto [begin, end] = fetching.equal_range(step);
+    const auto fetch = std::find_if(begin, end, [&](const auto& entry) { return entry.second == number; });
+    if (fetch != end) fetching.erase(fetch);
+    if (const auto one = asking.find(asker); one != asking.end()) asking.erase(one);
+  }
 };
 
 /// What a peer is to its own stream besides.
-using Dialler = PeerActor::extend<caf::reacts_to<PeerAnswers>, caf::reacts_to<LinkArrived>, caf::reacts_to<LinkClosed>, caf::reacts_to<PutTensor>,
+using Dialler = PeerActor::extend<caf::reacts_to<PeerAnswers>, caf::reacts_to<LinkArrived>, caf::reacts_to<LinkClosed>, caf::reacts_to<PutTensors>,
                                   caf::reacts_to<AbortStep>>;
 
 /// The peer has dialled this node: its link serves as well, for tensors.
@@ -101,30 +110,32 @@ struct PeerState {
   bool linked() const { return outgoing->road == Road::link; }
 
   template <class Request, class Response>
-  caf::result<Parcel<Response>> forward(const char* name, Parcel<Request>& request, const std::string& asker = {}) {
+  caf::result<Parcel<Response>> forward(const char* name, Parcel<Request>& request) {
+    must_dial |= std::is_same_v<Request, RunGraphRequest> || std::is_same_v<Request, wire::CreateWorkerSessionRequest>;
     auto promise = self->make_response_promise<Parcel<Response>>();
-    const std::uint64_t call_number = request.call;
+    call<Response>(name, *request, request.call, [promise](StatusOr<Response> response) mutable {
+      if (!response.ok()) promise.deliver(to_caf(response.status()));
+      else promise.deliver(pack<Response>(*std::move(response)));
+    });
+    return promise;
+  }
+
+  /// `done` may outlive the actor.
+  template <class Response, class Request>
+  void call(const char* name, const Request& request, std::uint64_t number, std::function<void(StatusOr<Response>)> done) {
     const std::string method = name;
     auto alive = caf::actor_cast<Dialler>(self);
-    must_dial |= std::is_same_v<Request, RunGraphRequest> || std::is_same_v<Request, wire::CreateWorkerSessionRequest>;
     // Only calls that may be repeated safely, or that nobody would miss, fail at once when the peer is away.
-    auto call = channel->call(method_path("Worker", name), bytes_of(*request), deadline_of(method), /*wait_for_ready=*/false,
-                              [promise, call_number, outgoing = outgoing, alive, method, asker](StatusOr<grpc::ByteBuffer> reply) mutable {
-                                outgoing->calls.erase(call_number);
-                                if (auto found = outgoing->asking.find(asker); found != outgoing->asking.end()) outgoing->asking.erase(found);
-                                if (!reply.ok()) {
-                                  promise.deliver(to_caf(reply.status()));
-                                  return;
-                                }
-                                const bool asked = method == "GetStatus";
-                                if (outgoing->road == Road::unknown || (asked && outgoing->road == Road::tensorflow))
-                                  caf::anon_send(alive, PeerAnswers{asked});
-                                auto response = decode<Response>(*reply);
-                                if (!response.ok()) promise.deliver(to_caf(response.status()));
-                                else promise.deliver(pack<Response>(*std::move(response)));
-                              });
-    if (call_number && call) outgoing->calls[call_number] = std::move(call);
-    return promise;
+    auto under_way = channel->call(method_path("Worker", name), bytes_of(request), deadline_of(method), /*wait_for_ready=*/false,
+                                   [done = std::move(done), number, outgoing = outgoing, alive, method](StatusOr<grpc::ByteBuffer> reply) {
+                                     outgoing->calls.erase(number);
+                                     if (!reply.ok()) return done(reply.status());
+                                     const bool asked = method == "GetStatus";
+                                     if (outgoing->road == Road::unknown || (asked && outgoing->road == Road::tensorflow))
+                                       caf::anon_send(alive, PeerAnswers{asked});
+                                     done(decode<Response>(*reply));
+                                   });
+    if (number && under_way) outgoing->calls[number] = std::move(under_way);
   }
 
   void answers(bool asked) {
@@ -181,6 +192,7 @@ struct PeerState {
       return;
     }
     for (LinkFrame& frame : *frames) std::visit([this](auto& f) { handle(f); }, frame);
+    consumer.deliver();
   }
 
   void handle(LinkHello& frame) {
@@ -227,25 +239,62 @@ struct PeerState {
     return pack<wire::CleanupGraphResponse>();
   }
 
-  caf::result<Parcel<RecvTensorResponse>> fetch(FetchTensor& message) {
-    const std::uint64_t incarnation = incarnation_in(message.request->rendezvous_key);
-    if (incarnation != 0) expected = incarnation;
+  void fetch(FetchTensors& message) {
     // In doubt the peer is asked, and says what is wrong. While it is, nothing is wanted: what was asked for might be pushed.
     const std::string asker = message.session ? *message.session + message.task : std::string();
-    const auto may_want = [&](bool comes_from_there, bool wanted) {
-      return message.session && comes_from_there && (wanted || !outgoing->asking.contains(asker));
-    };
-    if (lent.by) {
-      if (may_want(lends(incarnation), lent.wanted.contains(asker))) {
-        lent.wanted.insert(asker);
-        return self->delegate(lent.by, std::move(message));
-      }
-    } else if (may_want(linked() && consumer.comes_from_here(incarnation), message.session && consumer.wants(message))) {
-      return self->delegate(host.inbox, consumer.take(std::move(message)));
+    const bool wanted = message.session && (lent.by ? lent.wanted.contains(asker) : linked() && consumer.wants(message));
+    const bool may_want = message.session && (wanted || !outgoing->asking.contains(asker));
+    std::vector<std::string> pushed;
+    for (std::string& key : message.keys) {
+      const std::uint64_t incarnation = incarnation_in(key);
+      if (incarnation != 0) expected = incarnation;
+      const bool comes_from_there = lent.by ? lends(incarnation) : linked() && consumer.comes_from_here(incarnation);
+      if (may_want && comes_from_there) pushed.push_back(std::move(key));
+      else ask(message, std::move(key), asker);
     }
+    if (pushed.empty()) return;
+    message.keys = std::move(pushed);
+    if (!lent.by) return void(consumer.take(std::move(message)));
+    lent.wanted.insert(asker);
+    const auto lost = [this, step = message.step, keys = message.keys, to = message.to] {
+      TensorsCame none{step, {}};
+      for (const std::string& key : keys) none.tensors.push_back({key, {}, noted("RecvTensor")(unavailable("The peer has closed the link"))});
+      self->send(to, std::move(none));
+    };
+    self->request(lent.by, caf::infinite, std::move(message))
+        .then(
+            [lost](bool taken) {
+              if (!taken) lost();
+            },
+            [lost](caf::error&) { lost(); });
+  }
+
+  void ask(const FetchTensors& message, std::string key, const std::string& asker) {
     ++host.counters->asked;
     if (message.session) outgoing->asking.insert(asker);
-    return forward<RecvTensorRequest, RecvTensorResponse>("RecvTensor", message.request, asker);
+    RecvTensorRequest request;
+    request.step_id = message.step;
+    request.rendezvous_key = key;
+    request.request_id = random_request_id();
+    const std::uint64_t number = next_call_number();
+    outgoing->fetching.emplace(message.step, number);
+    call<RecvTensorResponse>(
+        "RecvTensor", request, number,
+        [step = message.step, to = message.to, key = std::move(key), number, asker, outgoing = outgoing](StatusOr<RecvTensorResponse> response) {
+          outgoing->forget_fetch(step, number, asker);
+          CameTensor came{key, {}, response.status()};
+          if (response.ok()) came.value = pack<RecvTensorResponse>(*std::move(response));
+          caf::anon_send(to, TensorsCame{step, {std::move(came)}});
+        });
+  }
+
+  void cancel(const CancelFetch& message) {
+    std::vector<std::shared_ptr<ClientCall>> open;
+    const auto [begin, end] = outgoing->fetching.equal_range(message.step);
+    for (auto it = begin; it != end; ++it)
+      if (const auto call = outgoing->calls.find(it->second); call != outgoing->calls.end()) open.push_back(call->second);
+    for (const auto& call : open) call->cancel();
+    self->send(host.inbox, message);
   }
 
   bool lends(std::uint64_t incarnation) const {
@@ -269,8 +318,6 @@ struct PeerState {
     } else if (auto found = outgoing->calls.find(message.call); found != outgoing->calls.end()) {
       const auto call = found->second;
       call->cancel();
-    } else {
-      self->send(host.inbox, message);
     }
   }
 };
@@ -298,12 +345,13 @@ Dialler::behavior_type peer(Dialler::stateful_pointer<std::optional<PeerState>> 
       FORWARD(GetStepSequence),
       FORWARD(CompleteGroup),
       FORWARD(CompleteInstance),
-      [&state](FetchTensor& message) { return state.fetch(message); },
+      [&state](FetchTensors& message) { state.fetch(message); },
+      [&state](const CancelFetch& message) { state.cancel(message); },
       [&state](const ForgetSession& message) { state.forget_session(message); },
       [&state](const PeerAnswers& message) { state.answers(message.asked); },
       [&state](const LinkArrived& message) { state.arrived(*message.message); },
       [&state](const LinkClosed& message) { state.closed(message.why); },
-      [&state](const PutTensor& message) { state.producer.push(message); },
+      [&state](const PutTensors& message) { state.producer.push(message); },
       [&state](const AbortStep& message) { state.producer.abort(message); },
   };
 #undef FORWARD

@@ -13,7 +13,7 @@
 
 namespace troupe {
 
-using PeerActor = Worker::extend<caf::replies_to<FetchTensor>::with<Parcel<RecvTensorResponse>>, caf::reacts_to<ForgetSession>>;
+using PeerActor = Worker::extend<caf::reacts_to<FetchTensors>, caf::reacts_to<CancelFetch>, caf::reacts_to<ForgetSession>>;
 
 /// The tasks that a task may fetch tensors from, by name.
 using Peers = std::unordered_map<std::string, PeerActor>;

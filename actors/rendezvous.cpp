@@ -5,6 +5,8 @@
 #include <troupe/actors/recent_ids.hpp>
 #include <troupe/messaging/caf_status.hpp>
 
+#include <boost/container/small_vector.hpp>
+
 #include <algorithm>
 #include <deque>
 #include <map>
@@ -64,30 +66,50 @@ struct RendezvousState {
     return want == found->second.end() ? nullptr : &want->second;
   }
 
-  void put(PutTensor& message) {
+  void put(PutTensors& message) {
     forgotten.forget(message.step);
     StepTable& table = steps[message.step];
     if (!table.session) table.session = message.session;
-    auto found = table.meetings.find(message.key);
-    if (found != table.meetings.end() && !found->second.receivers.empty()) {
-      Receiver receiver = std::move(found->second.receivers.front());
-      table.meetings.erase(found);
-      calls.erase(receiver.call);
-      receiver.promise.deliver(std::move(message.value));
-      return;
+    Batches batches;
+    for (KeyedTensor& tensor : message.tensors) {
+      auto found = table.meetings.find(tensor.key);
+      if (found != table.meetings.end() && !found->second.receivers.empty()) {
+        Receiver receiver = std::move(found->second.receivers.front());
+        table.meetings.erase(found);
+        calls.erase(receiver.call);
+        receiver.promise.deliver(std::move(tensor.value));
+      } else if (Batch* batch = batch_for(batches, message, tensor.key)) {
+        batch->push.tensors.push_back(std::move(tensor));
+      } else {
+        ++counters->kept;
+        table.meetings[tensor.key].values.push_back(std::move(tensor.value));
+      }
     }
-    if (message.session && !wants.empty()) {
-      const std::string task = receiver_of(message.key);
-      if (const Want* want = want_of(*message.session, task)) return push(table, task, *want, std::move(message));
-    }
-    ++counters->kept;
-    table.meetings[message.key].values.push_back(std::move(message.value));
+    for (Batch& batch : batches) push(table, batch.task, *batch.want, std::move(batch.push));
   }
 
-  void push(StepTable& table, const std::string& task, const Want& want, PutTensor message) {
+  /// What goes to one linked node.
+  struct Batch {
+    std::string task;
+    const Want* want = nullptr;
+    PutTensors push;
+  };
+  using Batches = boost::container::small_vector<Batch, 2>;
+
+  Batch* batch_for(Batches& batches, const PutTensors& message, const std::string& key) const {
+    if (!message.session || wants.empty()) return nullptr;
+    std::string task = receiver_of(key);
+    for (Batch& batch : batches)
+      if (batch.task == task) return &batch;
+    const Want* want = want_of(*message.session, task);
+    if (want == nullptr) return nullptr;
+    return &batches.emplace_back(Batch{std::move(task), want, {message.step, message.session, {}, 0}});
+  }
+
+  void push(StepTable& table, const std::string& task, const Want& want, PutTensors message) {
     if (std::find(table.pushed_to.begin(), table.pushed_to.end(), task) == table.pushed_to.end()) table.pushed_to.push_back(task);
     message.want = want.number;
-    ++counters->pushed;
+    counters->pushed += static_cast<std::int64_t>(message.tensors.size());
     self->send(want.to, std::move(message));
   }
 
@@ -184,7 +206,9 @@ struct RendezvousState {
         continue;
       }
       counters->kept -= static_cast<std::int64_t>(it->second.values.size());
-      for (auto& value : it->second.values) push(table, message.task, want, PutTensor{step, it->first, std::move(value), table.session, 0});
+      PutTensors all{step, table.session, {}, 0};
+      for (auto& value : it->second.values) all.tensors.push_back({it->first, std::move(value)});
+      push(table, message.task, want, std::move(all));
       it = table.meetings.erase(it);
     }
     if (!table.aborted.ok()) self->send(want.to, AbortStep{step, table.aborted, message.session});
@@ -238,7 +262,7 @@ RendezvousActor::behavior_type rendezvous(RendezvousActor::stateful_pointer<Rend
   self->state.counters = std::move(counters);
   return {
       [=](Parcel<RecvTensorRequest>& request) { return self->state.receive(request); },
-      [=](PutTensor& message) { self->state.put(message); },
+      [=](PutTensors& message) { self->state.put(message); },
       [=](const AbortStep& message) { self->state.abort(message); },
       [=](const ForgetStep& message) { self->state.forget(message.step); },
       [=](const CancelCall& message) { self->state.cancel(message); },

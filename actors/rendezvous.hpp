@@ -7,16 +7,21 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace troupe {
 
 /// A tensor to hand over; a dead one where `is_dead`.
-struct PutTensor {
-  std::int64_t step = 0;
+struct KeyedTensor {
   std::string key;
   Parcel<RecvTensorResponse> value;
+};
+/// What a step has made in one go for other tasks and devices.
+struct PutTensors {
+  std::int64_t step = 0;
   std::shared_ptr<const std::string> session;  // none for those who never made one
-  std::uint64_t want = 0;                      // on its way to a linked node: the number that node gave
+  std::vector<KeyedTensor> tensors;
+  std::uint64_t want = 0;  // on their way to a linked node: the number that node gave
 };
 /// The step has failed: whoever waits, or comes later, gets the reason.
 struct AbortStep {
@@ -35,7 +40,7 @@ struct ForgetSession {
 };
 
 /// Takes tensors that go to a linked node, and the news that none will come.
-using Pushes = caf::typed_actor<caf::reacts_to<PutTensor>, caf::reacts_to<AbortStep>>;
+using Pushes = caf::typed_actor<caf::reacts_to<PutTensors>, caf::reacts_to<AbortStep>>;
 
 /// A linked node wants all that a session's steps make for a task, under the number it gives.
 struct WantPushes {
@@ -54,7 +59,7 @@ struct PushesLost {
 };
 
 using RendezvousActor =
-    caf::typed_actor<caf::replies_to<Parcel<RecvTensorRequest>>::with<Parcel<RecvTensorResponse>>, caf::reacts_to<PutTensor>,
+    caf::typed_actor<caf::replies_to<Parcel<RecvTensorRequest>>::with<Parcel<RecvTensorResponse>>, caf::reacts_to<PutTensors>,
                      caf::reacts_to<AbortStep>, caf::reacts_to<ForgetStep>, caf::reacts_to<CancelCall>, caf::reacts_to<WantPushes>,
                      caf::reacts_to<UnwantPushes>, caf::reacts_to<PushesLost>, caf::reacts_to<ForgetSession>>;
 
@@ -62,7 +67,7 @@ RendezvousActor spawn_rendezvous(caf::actor_system& system, LinkCountersPtr coun
 
 }  // namespace troupe
 
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::PutTensor)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::PutTensors)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::AbortStep)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::ForgetStep)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::ForgetSession)

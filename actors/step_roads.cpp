@@ -5,6 +5,8 @@
 #include <troupe/messaging/caf_status.hpp>
 #include <troupe/messaging/wall_clock.hpp>
 
+#include <algorithm>
+
 namespace troupe {
 namespace {
 
@@ -82,7 +84,7 @@ Status StepRoads::send(const std::string& key, Value value) {
   parcel->is_dead = value.dead;
   parcel->tensor = std::move(value.tensor);
   parcel->send_start_micros = now_micros();
-  device_->send(local_, PutTensor{step_, key, std::move(parcel), session_, 0});
+  made_.push_back({key, std::move(parcel)});
   return absl::OkStatus();
 }
 
@@ -99,27 +101,58 @@ void StepRoads::receive(const std::string& key, Receiver receiver) {
   }
   if (cancellation_.cancelled()) return receiver(cancellation_.reason());
   const std::string task = task_of(std::string(part_of_key(key, 0)));
-  auto request = request_for(key);
-  const std::uint64_t call = request.call;
-  if (task == task_) return ask(local_, call, std::move(request), std::move(receiver));
+  if (task == task_) return ask_here(key, std::move(receiver));
   auto peer = peers_ ? peers_->find(task) : Peers::const_iterator{};
   if (!peers_ || peer == peers_->end()) return receiver(invalid("No worker known as {}: this task does not know its address", task));
-  ask(peer->second, call, FetchTensor{std::move(request), session_, task_}, std::move(receiver));
+  receivers_.emplace(key, std::move(receiver));
+  for (auto& [known, keys] : wanted_)
+    if (known == peer->second) return keys.push_back(key);
+  wanted_.emplace_back(peer->second, std::vector{key});
 }
 
-Parcel<RecvTensorRequest> StepRoads::request_for(const std::string& key) const {
+void StepRoads::flush() {
+  if (!made_.empty()) device_->send(local_, PutTensors{step_, session_, std::exchange(made_, {}), 0});
+  if (wanted_.empty()) return;
+  const auto self = caf::actor_cast<Taker>(device_);
+  if (asked_.empty()) cancellation_.on_cancel([this] { cancelled(); });
+  for (auto& [peer, keys] : std::exchange(wanted_, {})) {
+    if (std::find(asked_.begin(), asked_.end(), peer) == asked_.end()) asked_.push_back(peer);
+    device_->send(peer, FetchTensors{step_, std::move(keys), session_, task_, self});
+  }
+}
+
+void StepRoads::came(TensorsCame& message) {
+  for (CameTensor& tensor : message.tensors) {
+    const auto found = receivers_.find(tensor.key);
+    if (found == receivers_.end()) continue;  // the step was cancelled meanwhile
+    Receiver receiver = std::move(found->second);
+    receivers_.erase(found);
+    if (!tensor.status.ok()) {
+      receiver(std::move(tensor.status));
+      continue;
+    }
+    Value value(std::move(tensor.value->tensor));
+    value.dead = tensor.value->is_dead;
+    receiver(std::move(value));
+  }
+}
+
+void StepRoads::cancelled() {
+  wanted_.clear();
+  const auto self = caf::actor_cast<Taker>(device_);
+  for (const PeerActor& peer : asked_) device_->send(peer, CancelFetch{step_, self});
+  for (auto& [key, receiver] : std::exchange(receivers_, {})) receiver(cancellation_.reason());
+}
+
+/// Another device of this task.
+void StepRoads::ask_here(const std::string& key, Receiver receiver) {
   auto request = pack<RecvTensorRequest>();
   request->step_id = step_;
   request->rendezvous_key = key;
   request->request_id = random_request_id();
-  request.call = next_call_number();
-  return request;
-}
-
-template <class Actor, class Request>
-void StepRoads::ask(const Actor& source, std::uint64_t call, Request request, Receiver receiver) {
-  const auto token = cancellation_.on_cancel([this, source, call] { device_->send(source, CancelCall{call, cancellation_.reason()}); });
-  device_->request(source, caf::infinite, std::move(request))
+  const std::uint64_t call = request.call = next_call_number();
+  const auto token = cancellation_.on_cancel([this, call] { device_->send(local_, CancelCall{call, cancellation_.reason()}); });
+  device_->request(local_, caf::infinite, std::move(request))
       .then(
           [this, token, receiver](Parcel<RecvTensorResponse>& reply) {
             cancellation_.forget(token);

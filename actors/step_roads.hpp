@@ -7,6 +7,9 @@
 
 #include <map>
 #include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
 
 namespace troupe {
 
@@ -33,14 +36,16 @@ class StepRoads final : public Rendezvous {
 
   Status send(const std::string& key, Value value) override;
   void receive(const std::string& key, Receiver receiver) override;
+  void flush() override;
+  /// What other tasks have made for this step.
+  void came(TensorsCame& message);
 
  private:
   bool is_client_key(const std::string& key) const;
   Status dead_fetch(const std::string& key) const;
   void give(const std::string& key, Value value, const Receiver& receiver) const;
-  Parcel<RecvTensorRequest> request_for(const std::string& key) const;
-  template <class Actor, class Request>
-  void ask(const Actor& source, std::uint64_t call, Request request, Receiver receiver);
+  void ask_here(const std::string& key, Receiver receiver);
+  void cancelled();
 
   Device::pointer device_;
   std::string task_;                            // own
@@ -52,6 +57,13 @@ class StepRoads final : public Rendezvous {
   Status failed_;
   std::map<std::string, Value> feeds_, fetched_;
   std::map<std::string, Receiver> feed_receivers_, fetch_receivers_;
+
+  // What goes out together:
+  std::vector<KeyedTensor> made_;
+  std::vector<std::pair<PeerActor, std::vector<std::string>>> wanted_;
+  // From other tasks:
+  std::unordered_multimap<std::string, Receiver> receivers_;
+  std::vector<PeerActor> asked_;
 };
 
 }  // namespace troupe

@@ -17,6 +17,8 @@ class Rendezvous {
   virtual Status send(const std::string& key, Value value) = 0;
   /// Calls the receiver exactly once, on the device's actor: with the value, or with the step's error.
   virtual void receive(const std::string& key, Receiver receiver) = 0;
+  /// Nothing more is sent or received for now: what was may go on its way, all together.
+  virtual void flush() {}
 };
 
 }  // namespace troupe

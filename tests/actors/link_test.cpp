@@ -22,7 +22,12 @@ const std::string worker = "/job:worker/replica:0/task:0";
 
 /// What a linked node was told.
 struct Heard {
-  std::vector<PutTensor> tensors;
+  std::vector<PutTensors> messages;
+  std::vector<KeyedTensor> tensors() const {
+    std::vector<KeyedTensor> all;
+    for (const PutTensors& message : messages) all.insert(all.end(), message.tensors.begin(), message.tensors.end());
+    return all;
+  }
   std::vector<AbortStep> aborts;
 };
 
@@ -32,7 +37,7 @@ class LinkTest : public testing::Test {
 
   Pushes guest(Heard& heard) {
     return system.spawn([&heard]() -> Pushes::behavior_type {
-      return {[&heard](PutTensor& tensor) { heard.tensors.push_back(tensor); }, [&heard](AbortStep& abort) { heard.aborts.push_back(abort); }};
+      return {[&heard](PutTensors& message) { heard.messages.push_back(message); }, [&heard](AbortStep& abort) { heard.aborts.push_back(abort); }};
     });
   }
   static Parcel<RecvTensorResponse> value(float number) {
@@ -40,7 +45,7 @@ class LinkTest : public testing::Test {
     made->tensor = Tensor::scalar(number);
     return made;
   }
-  void put(std::int64_t step, const std::string& key, float number) { caf::anon_send(rendezvous, PutTensor{step, key, value(number), session, 0}); }
+  void put(std::int64_t step, const std::string& key, float number) { caf::anon_send(rendezvous, PutTensors{step, session, {{key, value(number)}}, 0}); }
   static Parcel<RecvTensorRequest> asking(std::int64_t step, const std::string& key, std::uint64_t call = 0) {
     auto request = pack<RecvTensorRequest>();
     request->step_id = step;
@@ -48,10 +53,18 @@ class LinkTest : public testing::Test {
     request.call = call;
     return request;
   }
-  std::shared_ptr<Reply> take(std::int64_t step, const std::string& key, std::uint64_t peer = 1, std::uint64_t call = 0) {
+  /// Who takes is an actor of its own; its answers are told apart by their keys.
+  std::shared_ptr<Reply> take(std::int64_t step, const std::string& key, std::uint64_t peer = 1) {
     auto reply = std::make_shared<Reply>();
-    port.ask<Parcel<RecvTensorResponse>>(
-        inbox, [reply](StatusOr<Parcel<RecvTensorResponse>> r) { *reply = std::move(r); }, TakeTensor{asking(step, key, call), peer, session});
+    taker = system.spawn([reply]() -> Taker::behavior_type {
+      return {[reply](TensorsCame& message) {
+        ASSERT_EQ(message.tensors.size(), 1u);
+        CameTensor& came = message.tensors.front();
+        if (came.status.ok()) *reply = std::move(came.value);
+        else *reply = came.status;
+      }};
+    });
+    caf::anon_send(inbox, TakeTensors{{step, {key}, session, worker, taker}, peer});
     return reply;
   }
   std::shared_ptr<Reply> fetch(std::int64_t step, const std::string& key) {
@@ -61,7 +74,7 @@ class LinkTest : public testing::Test {
     return reply;
   }
   void arrive(std::int64_t step, const std::string& key, float number, std::uint64_t peer = 1) {
-    caf::anon_send(inbox, PushedTensor{peer, PutTensor{step, key, value(number), session, 1}});
+    caf::anon_send(inbox, PushedTensors{peer, {{step, session, key, value(number)}}});
   }
   static float number_in(const std::shared_ptr<Reply>& reply) { return (**reply).value()->tensor.item<float>(); }
 
@@ -70,6 +83,7 @@ class LinkTest : public testing::Test {
   LinkCountersPtr counters = std::make_shared<LinkCounters>();
   RendezvousActor rendezvous = spawn_rendezvous(system, counters);
   Inbox inbox = spawn_inbox(system, counters);
+  Taker taker;  // the last one
   ReplyPort port{system};
   std::shared_ptr<const std::string> session = std::make_shared<const std::string>("00000000000000f0");
 
@@ -84,9 +98,9 @@ TEST_F(LinkTest, WhatIsWantedIsPushedAndTheRestIsKept) {
   caf::anon_send(rendezvous, WantPushes{*session, worker, 7, guest(heard)});
   put(1, to_worker, 1.0f);
   put(1, to_other, 2.0f);
-  ASSERT_EQ(heard.tensors.size(), 1u);
-  EXPECT_EQ(heard.tensors[0].key, to_worker);
-  EXPECT_EQ(heard.tensors[0].want, 7u);
+  ASSERT_EQ(heard.tensors().size(), 1u);
+  EXPECT_EQ(heard.tensors()[0].key, to_worker);
+  EXPECT_EQ(heard.messages[0].want, 7u);
   EXPECT_EQ(counters->kept, 1);
   EXPECT_EQ(number_in(fetch(1, to_other)), 2.0f);
   EXPECT_EQ(counters->kept, 0);
@@ -97,7 +111,7 @@ TEST_F(LinkTest, AWantGetsWhatWasMadeBefore) {
   put(1, to_worker, 1.0f);
   put(2, to_worker, 2.0f);
   caf::anon_send(rendezvous, WantPushes{*session, worker, 7, guest(heard)});
-  EXPECT_EQ(heard.tensors.size(), 2u);
+  EXPECT_EQ(heard.tensors().size(), 2u);
   EXPECT_EQ(counters->kept, 0);
 }
 
@@ -105,7 +119,7 @@ TEST_F(LinkTest, AnotherSessionsTensorsAreNotPushed) {
   Heard heard;
   caf::anon_send(rendezvous, WantPushes{"another", worker, 7, guest(heard)});
   put(1, to_worker, 1.0f);
-  EXPECT_TRUE(heard.tensors.empty());
+  EXPECT_TRUE(heard.tensors().empty());
 }
 
 TEST_F(LinkTest, WhoseLinkBrokeLearnsThatAStepIsLost) {
@@ -123,7 +137,7 @@ TEST_F(LinkTest, WhoseLinkBrokeLearnsThatAStepIsLost) {
   EXPECT_EQ(second.aborts[0].step, 1);
   EXPECT_EQ(second.aborts[0].reason.code(), Code::kUnavailable);
   put(2, to_worker, 2.0f);
-  EXPECT_EQ(second.tensors.size(), 1u);
+  EXPECT_EQ(second.tensors().size(), 1u);
 }
 
 TEST_F(LinkTest, AFailedStepIsToldToThoseWhoWantIt) {
@@ -178,14 +192,50 @@ TEST_F(LinkTest, ALostPeerFailsItsTakersOnly) {
   EXPECT_EQ((**take(1, to_other, 2)).status().code(), Code::kInvalidArgument) << "later ones too";
 }
 
-TEST_F(LinkTest, ACancelledTakerIsAnsweredAndItsTensorDroppedWithTheStep) {
-  auto waiting = take(1, to_worker, 1, 99);
-  caf::anon_send(inbox, CancelCall{99, cancelled("enough")});
-  ASSERT_TRUE(waiting->has_value());
-  EXPECT_EQ((*waiting)->status().code(), Code::kCancelled);
+TEST_F(LinkTest, ACancelledTakerHearsNothingMoreAndItsTensorIsDroppedWithTheStep) {
+  auto waiting = take(1, to_worker);
+  caf::anon_send(inbox, CancelFetch{1, taker});
   arrive(1, to_worker, 1.0f);
+  EXPECT_FALSE(waiting->has_value());
+  EXPECT_EQ(counters->unclaimed, 1);
   caf::anon_send(inbox, ForgetStep{1});
   EXPECT_EQ(counters->unclaimed, 0);
+}
+
+TEST_F(LinkTest, WhatComesTogetherIsAnsweredTogether) {
+  std::vector<std::size_t> sizes;
+  taker = system.spawn([&sizes]() -> Taker::behavior_type { return {[&sizes](TensorsCame& message) { sizes.push_back(message.tensors.size()); }}; });
+  caf::anon_send(inbox, TakeTensors{{1, {to_worker, to_other}, session, worker, taker}, 1});
+  caf::anon_send(inbox, PushedTensors{1, {{1, session, to_worker, value(1.0f)}, {1, session, to_other, value(2.0f)}}});
+  EXPECT_EQ(sizes, std::vector<std::size_t>{2});
+}
+
+TEST_F(LinkTest, WhatIsMadeTogetherIsPushedTogetherToEachWhoWantsIt) {
+  Heard one, other;
+  caf::anon_send(rendezvous, WantPushes{*session, worker, 7, guest(one)});
+  caf::anon_send(rendezvous, WantPushes{*session, "/job:worker/replica:0/task:1", 8, guest(other)});
+  caf::anon_send(rendezvous, PutTensors{1, session, {{to_worker, value(1.0f)}, {to_other, value(2.0f)}, {to_worker + "1", value(3.0f)}}, 0});
+  ASSERT_EQ(one.messages.size(), 1u);
+  EXPECT_EQ(one.tensors().size(), 2u);
+  ASSERT_EQ(other.messages.size(), 1u);
+  EXPECT_EQ(other.tensors().size(), 1u);
+  EXPECT_EQ(counters->pushed, 3);
+}
+
+TEST_F(LinkTest, ALinkIsLentToThoseWhoLookForItsNode) {
+  auto lender = system.spawn([]() -> Lender::behavior_type { return {[](Borrow&) {}, [](FetchTensors&) { return true; }, [](const ForgetSession&) {}}; });
+  const auto found = [&](std::uint64_t incarnation) {
+    bool is = false;
+    port.ask<LinkLent>(
+        inbox, [&is](StatusOr<LinkLent> link) { is = link.ok() && link->by; }, FindLink{incarnation});
+    return is;
+  };
+  EXPECT_FALSE(found(5));
+  caf::anon_send(inbox, LinkLent{{4, 5}, lender});
+  EXPECT_TRUE(found(5));
+  EXPECT_FALSE(found(6));
+  caf::anon_send(inbox, LinkTakenBack{lender});
+  EXPECT_FALSE(found(5));
 }
 
 TEST(LinkCodec, FramesComeOutAsTheyWentIn) {

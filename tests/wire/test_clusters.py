@@ -142,7 +142,7 @@ def test_census_by_tf_config(tmp_path):
     """tf.estimator.train_and_evaluate starts its servers from TF_CONFIG: here they are Troupe nodes.
 
     Its worker starts five seconds after the chief: so many steps that some are left."""
-    started, accuracies = census(tmp_path, programs.start_on_troupe, ["ps", "chief", "worker", "evaluator"], "--train_steps=2000", "--checkpoint_steps=1000")
+    started, accuracies = census(tmp_path, programs.start_on_troupe, ["ps", "chief", "worker", "evaluator"], "--train_steps=6000", "--checkpoint_steps=3000")
     steps = {job: calls_received(started[job])["RunStep"] for job in ("chief", "worker")}
     assert min(steps.values()) > 5 and sum(steps.values()) >= 2000
     assert accuracies[-1] > 0.75

@@ -8,6 +8,7 @@
 #include <array>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace troupe {
@@ -50,11 +51,30 @@ RuleNumbers<T> read_numbers(Call& call, const UpdateLayout& layout) {
   return numbers;
 }
 
-/// Compiled so that it becomes vector instructions: a rule is applied to every weight of a model.
+/// A rule is applied to every weight of a model: vector instructions. Where two slots are one variable they meet at the same element.
 template <class T, std::size_t... I, class Rule>
-__attribute__((optimize("O3"))) void update_run(const Rule& rule, const T* gradient, const std::array<T*, sizeof...(I)>& slots, std::int64_t n,
-                                                std::index_sequence<I...>) {
-  for (std::int64_t i = 0; i < n; ++i) rule(gradient[i], slots[I][i]...);
+[[gnu::always_inline]] inline void update_loop(const Rule& rule, const T* gradient, const std::array<T*, sizeof...(I)>& given, std::int64_t n,
+                                               std::index_sequence<I...>) {
+  const std::array<T*, sizeof...(I)> slots = given;
+  const Rule own = rule;  // whose numbers no slot can be
+#pragma GCC ivdep
+  for (std::int64_t i = 0; i < n; ++i) own(gradient[i], slots[I][i]...);
+}
+template <class T, std::size_t N, class Rule>
+__attribute__((optimize("O3"))) void plain_update(const Rule& rule, const T* gradient, const std::array<T*, N>& slots, std::int64_t n) {
+  update_loop<T>(rule, gradient, slots, n, std::make_index_sequence<N>{});
+}
+/// For processors that have AVX2.
+template <class T, std::size_t N, class Rule>
+__attribute__((optimize("O3"), target("avx2"))) void wide_update(const Rule& rule, const T* gradient, const std::array<T*, N>& slots,
+                                                                 std::int64_t n) {
+  update_loop<T>(rule, gradient, slots, n, std::make_index_sequence<N>{});
+}
+template <class T, std::size_t N, class Rule>
+void update_run(const Rule& rule, const T* gradient, const std::array<T*, N>& slots, std::int64_t n) {
+  if constexpr (std::is_floating_point_v<T>)
+    if (__builtin_cpu_supports("avx2")) return wide_update<T, N>(rule, gradient, slots, n);
+  plain_update<T, N>(rule, gradient, slots, n);
 }
 
 inline constexpr std::size_t rows_ahead = 4;
@@ -68,14 +88,13 @@ void prefetch(const T* row, std::int64_t size) {
 
 template <class T, std::size_t N, class Rule>
 void update_all(Call& call, const UpdateLayout& layout, const UpdateSlots& checked, const Rule& rule) {
-  constexpr auto all = std::make_index_sequence<N>{};
   std::array<T*, N> base;
   // Two slots may be one variable: memory is asked for in a first round and its place in a second.
   std::array<Tensor*, N> values;
   for (std::size_t i = 0; i < N; ++i) values[i] = &checked.variables[i]->writable();
   for (std::size_t i = 0; i < N; ++i) base[i] = values[i]->template mutable_data<T>();
   const Tensor& gradient = call.in(layout.gradient);
-  if (layout.indices < 0) return update_run<T>(rule, gradient.data<T>(), base, gradient.size(), all);
+  if (layout.indices < 0) return update_run<T, N>(rule, gradient.data<T>(), base, gradient.size());
   const T* row = gradient.data<T>();
   for (std::size_t r = 0; r < checked.rows.size(); ++r) {
     const std::int64_t at = checked.rows[r];
@@ -84,7 +103,7 @@ void update_all(Call& call, const UpdateLayout& layout, const UpdateSlots& check
       for (const T* slot : base) prefetch(slot + checked.rows[r + rows_ahead] * checked.row_size, checked.row_size);
     std::array<T*, N> slots;
     for (std::size_t i = 0; i < N; ++i) slots[i] = base[i] + at * checked.row_size;
-    update_run<T>(rule, row, slots, checked.row_size, all);
+    update_run<T, N>(rule, row, slots, checked.row_size);
     row += checked.row_size;
   }
 }

@@ -18,16 +18,24 @@
 namespace troupe {
 namespace {
 
-std::string key_of(const StepShape& shape) {
-  std::string key;
-  auto add = [&](std::vector<std::string> names, char kind) {
-    std::sort(names.begin(), names.end());
-    for (const auto& name : names) key.append(1, kind).append(name).push_back('\n');
-  };
-  add(shape.feeds, '<');
-  add(shape.fetches, '>');
-  add(shape.targets, '=');
+/// Names in any order mean the same step.
+void append_names(std::string& key, const std::vector<std::string>& names, char kind) {
+  if (!std::is_sorted(names.begin(), names.end())) {
+    auto sorted = names;
+    std::sort(sorted.begin(), sorted.end());
+    return append_names(key, sorted, kind);
+  }
+  for (const auto& name : names) key.append(1, kind).append(name).push_back('\n');
+}
+
+/// What tells steps of a session apart. What a debugger watches makes a step another one.
+std::string key_of(std::int64_t version, const StepShape& shape, const wire::DebugOptions& debug) {
+  std::string key = std::to_string(version) + '\n';
+  append_names(key, shape.feeds, '<');
+  append_names(key, shape.fetches, '>');
+  append_names(key, shape.targets, '=');
   for (const auto& [from, to] : shape.connections) key += "~" + from + "~" + to + "\n";
+  debug.AppendToString(&key);
   return key;
 }
 
@@ -65,7 +73,7 @@ std::int64_t random_step_id() {
 void SessionState::tell_debugger(const StepShape& shape, const wire::DebugOptions& debug, std::function<void(Status)> then) {
   const auto urls = debug_urls(debug);
   if (urls.empty()) return then(absl::OkStatus());
-  const std::int64_t number = debugged[fmt::format("{}\n{}{}", version, key_of(shape), debug.SerializeAsString())]++;
+  const std::int64_t number = debugged[key_of(version, shape, debug)]++;
   auto publish = [urls, run = DebuggedRun{debug.global_step(), number, shape.feeds, shape.fetches, shape.targets}] { return publish_run(run, urls); };
   if (!waits_for_servers(urls)) return then(publish());
   aside(self, std::move(publish), [this, then = std::move(then)](Status status) {
@@ -74,10 +82,8 @@ void SessionState::tell_debugger(const StepShape& shape, const wire::DebugOption
   });
 }
 
-/// What a debugger watches makes a step another one.
 void SessionState::compile(const StepShape& shape, const wire::DebugOptions& debug, std::uint64_t call, CompiledHandler handler) {
-  const std::string key = fmt::format("{}\n{}{}", version, key_of(shape), debug.SerializeAsString());
-  auto& slot = compilations[key];
+  auto& slot = compilations[key_of(version, shape, debug)];
   if (slot) {
     if (slot->done) return handler(std::shared_ptr<const CompiledStep>(slot->compiled));
     slot->waiting.push_back({call, std::move(handler)});

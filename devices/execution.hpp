@@ -101,6 +101,7 @@ class Execution final : public Step, public StepHost, public std::enable_shared_
   void end_with(Status status);
 
   void propagate(const Ready& ready, const PlanNode& p, std::span<Value> outputs, bool dead);
+  static void note_dead_exit(Iteration& at, int node);
   void deliver(const PlanNode& from, Iteration& to, std::span<Value> outputs, bool dead);
   void deliver_to_merge(const PlanNode& from, const PlanEdge& edge, Iteration& to, Value* value, bool dead);
   void enter(const Ready& ready, const PlanNode& p, std::span<Value> outputs, bool dead);

@@ -11,7 +11,7 @@ void Execution::propagate(const Ready& ready, const PlanNode& p, std::span<Value
     case Flow::enter: enter(ready, p, outputs, dead); break;
     case Flow::exit:
       if (!dead) deliver(p, *at.frame->entered_from, outputs, false);
-      else if (at.number == at.frame->newest()) at.frame->dead_exits.push_back(ready.node);
+      else note_dead_exit(at, ready.node);
       break;
     case Flow::next_iteration:
       if (!dead) next_iteration(ready, p, outputs);
@@ -21,6 +21,11 @@ void Execution::propagate(const Ready& ready, const PlanNode& p, std::span<Value
   node_done(at);
 }
 
+/// Only those of a loop's last round tell the outside that nothing came.
+void Execution::note_dead_exit(Iteration& at, int node) {
+  if (at.number == at.frame->newest()) at.frame->dead_exits.push_back(node);
+}
+
 void Execution::deliver(const PlanNode& from, Iteration& to, std::span<Value> outputs, bool dead) {
   const PlanEdge* const end = plan_->edges().data() + from.edges_end;
   for (const PlanEdge* edge = plan_->edges().data() + from.edges_begin; edge != end; ++edge) {
@@ -28,6 +33,12 @@ void Execution::deliver(const PlanNode& from, Iteration& to, std::span<Value> ou
     const bool edge_dead = dead || (value && value->dead);
     if (edge->merge) {
       deliver_to_merge(from, *edge, to, value, edge_dead);
+      continue;
+    }
+    // A loop that goes on leaves by none of its exits: not worth a turn of theirs.
+    if (edge->leaves && edge_dead) {
+      note_dead_exit(to, edge->node);
+      ++to.done;
       continue;
     }
     NodeState& state = to.states[static_cast<std::size_t>(edge->local)];

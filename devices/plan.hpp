@@ -39,6 +39,7 @@ struct PlanEdge {
   bool last : 1;     // no later edge carries this output: the value may move
   bool merge : 1;    // the node is a Merge
   bool trigger : 1;  // the node runs whatever died before it
+  bool leaves : 1;   // the node is an Exit that waits for nothing else
 };
 
 /// What a node still waits for. A Merge counts its control inputs twice and keeps bit 0 until a live value came.

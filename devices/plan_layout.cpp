@@ -89,8 +89,9 @@ void Plan::lay_out_edges() {
     const PlanNode& to = at(i);
     const Wiring& wires = wiring_[static_cast<std::size_t>(i)];
     const auto add = [&](int source, int output, int slot) {
+      const bool leaves = to.flow == Flow::exit && to.controls == 0;
       out[static_cast<std::size_t>(places_[static_cast<std::size_t>(source)])].push_back(
-          {output, places_[static_cast<std::size_t>(i)], to.local, slot, false, to.flow == Flow::merge, to.flow == Flow::trigger});
+          {output, places_[static_cast<std::size_t>(i)], to.local, slot, false, to.flow == Flow::merge, to.flow == Flow::trigger, leaves});
     };
     for (int k = 0; k < to.inputs; ++k) {
       const auto& input = wires.inputs[static_cast<std::size_t>(k)];

@@ -20,7 +20,7 @@ class ReadyQueue {
 
  private:
   void grow() {
-    std::vector<T> larger(ring_.empty() ? 64 : 2 * ring_.size());
+    std::vector<T> larger(ring_.empty() ? 16 : 2 * ring_.size());
     std::size_t count = 0;
     while (!empty()) larger[count++] = pop();
     ring_ = std::move(larger);

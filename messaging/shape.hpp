@@ -31,6 +31,7 @@ class Shape {
   void set_dim(int i, std::int64_t n) { dims_[static_cast<std::size_t>(i)] = n; }
   void add_dim(std::int64_t n) { dims_.push_back(n); }
   void insert_dim(int at, std::int64_t n) { dims_.insert(static_cast<std::size_t>(at), n); }
+  void clear() { dims_.clear(); }
   void remove_dim(int at) { dims_.erase(static_cast<std::size_t>(at)); }
   std::span<const std::int64_t> dims() const { return {dims_.data(), dims_.size()}; }
   auto begin() const { return dims_.begin(); }

@@ -85,6 +85,13 @@ class Tensor {
   static Tensor zeros(DType dtype, Shape shape);
 
   bool valid() const { return dtype_ != DType::invalid; }
+  /// Becomes one that is not valid.
+  void reset() {
+    buffer_.reset();
+    offset_ = 0;
+    shape_.clear();
+    dtype_ = DType::invalid;
+  }
   DType dtype() const { return dtype_; }
   const Shape& shape() const { return shape_; }
   int rank() const { return shape_.rank(); }

@@ -23,7 +23,7 @@ struct Value {
   }
   bool empty() const { return !tensor.valid() && !ref && !dead; }
   void reset() {
-    if (tensor.valid()) tensor = Tensor();
+    tensor.reset();
     if (ref) ref.reset();
     dead = false;
   }

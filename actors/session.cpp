@@ -222,8 +222,7 @@ Answer<wire::CloseSessionResponse> SessionState::close() {
   closing = true;
   const Status reason = cancelled("Step was cancelled by an explicit call to `Session::Close()`.");
   give_up_compiling(reason);
-  const auto steps = running;
-  for (const auto& [id, step] : steps) self->send(step.actor, CancelCall{0, reason});
+  cancel_steps(reason);
   if (running.empty()) finish_closing();
   return promise;
 }
@@ -231,13 +230,13 @@ Answer<wire::CloseSessionResponse> SessionState::close() {
 void SessionState::evict(const Evict& message) {
   closing = true;
   give_up_compiling(message.reason);
-  const auto steps = running;
-  for (const auto& [id, step] : steps) self->send(step.actor, CancelCall{0, message.reason});
+  cancel_steps(message.reason);
   if (!ready && opening_call) opening.deliver(to_caf(message.reason));
   if (running.empty()) finish_closing();
 }
 
 void SessionState::finish_closing() {
+  if (std::exchange(closed, true)) return;
   for (const auto& [task, worker] : tasks) {
     auto request = pack<wire::DeleteWorkerSessionRequest>();
     request->set_session_handle(handle);
@@ -262,8 +261,9 @@ void SessionState::cancel(const CancelCall& message) {
       if (unanswered.contains(task)) who += fmt::format(" {} does not answer: {}", task, text_of(why));
     return fail_opening(make_status(message.reason.code(), text_of(message.reason) + (who.empty() ? "" : "; waited for other tasks:" + who)));
   }
-  for (const auto& [id, step] : running)
-    if (step.call == message.call) self->send(step.actor, message);
+  const auto steps = running;
+  for (const auto& [id, running_step] : steps)
+    if (running_step.call == message.call) running_step.step->cancel(message.reason);
   for (auto& [key, compilation] : compilations) {
     auto& waiting = compilation->waiting;
     auto found = std::find_if(waiting.begin(), waiting.end(), [&](const auto& w) { return w.call == message.call; });
@@ -288,7 +288,6 @@ Session::behavior_type session(Session::stateful_pointer<SessionState> self, std
   self->state.handle = std::move(handle);
   return {
       [=](Asked<wire::RunStepRequest>& r) { return self->state.run(r); },
-      [=](const StepOver& message) { self->state.step_over(message.step_id); },
       [=](Asked<wire::CreateSessionRequest>& r) { return self->state.create(r); },
       [=](Asked<wire::ExtendSessionRequest>& r) { return self->state.extend(r); },
       [=](Asked<wire::PartialRunSetupRequest>& r) { return self->state.set_up_partial(r); },

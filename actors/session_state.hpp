@@ -16,7 +16,7 @@ namespace troupe {
 
 using RunPromise = caf::typed_response_promise<Parcel<RunStepResponse>>;
 
-struct SessionState {
+struct SessionState : SessionStep::Host {
   Session::pointer self = nullptr;
   std::shared_ptr<const Surroundings> around;
   std::string handle;
@@ -59,7 +59,7 @@ struct SessionState {
   using CompiledHandler = std::function<void(StatusOr<std::shared_ptr<const CompiledStep>>)>;
   std::unordered_map<std::string, std::shared_ptr<Compilation>> compilations;
   struct Running {
-    StepActor actor;
+    std::shared_ptr<SessionStep> step;
     std::uint64_t call = 0;
   };
   std::map<std::int64_t, Running> running;
@@ -76,7 +76,7 @@ struct SessionState {
   std::int64_t next_callable = 0;
 
   // -- closing
-  bool closing = false;
+  bool closing = false, closed = false;
   std::vector<caf::typed_response_promise<Parcel<wire::CloseSessionResponse>>> close_promises;
 
   Answer<wire::CreateSessionResponse> create(Asked<wire::CreateSessionRequest>& request);
@@ -90,7 +90,8 @@ struct SessionState {
   Answer<wire::CloseSessionResponse> close();
   void evict(const Evict& message);
   void cancel(const CancelCall& message);
-  void step_over(std::int64_t step_id);
+  void run(const Worker& worker, Parcel<RunGraphRequest> request, Ran ran) override;
+  void step_over(std::int64_t step_id) override;
   void ask_status(const std::string& task);
 
  private:
@@ -108,8 +109,8 @@ struct SessionState {
   void registered(const std::shared_ptr<Compilation>& compilation);
   /// Goes on when a debugger, if there is one, knows of the run; its server may take long.
   void tell_debugger(const StepShape& shape, const wire::DebugOptions& debug, std::function<void(Status)> then);
-  StatusOr<StepActor> start(std::int64_t step_id, std::uint64_t call);
-  void start(std::shared_ptr<const CompiledStep> compiled, Parcel<StepOrder> order, std::uint64_t call, RunPromise promise);
+  void start(std::shared_ptr<const CompiledStep> compiled, StepOrder& order, std::uint64_t call, SessionStep::Answered answered);
+  void cancel_steps(const Status& reason);
   Answer<wire::RunStepResponse> run_partial(Parcel<RunStepRequest>& request);
   void give_up_compiling(const Status& reason);
   void finish_closing();

@@ -50,6 +50,13 @@ StepShape shape_of(const wire::CallableOptions& options) {
   return shape;
 }
 
+SessionStep::Answered to_promise(RunPromise promise) {
+  return [promise](StatusOr<Parcel<RunStepResponse>> reply) mutable {
+    if (reply.ok()) promise.deliver(*std::move(reply));
+    else promise.deliver(to_caf(reply.status()));
+  };
+}
+
 /// A callable's fetches are positional.
 Parcel<wire::RunCallableResponse> callable_reply(const std::vector<std::string>& fetches, RunStepResponse& step) {
   auto reply = pack<wire::RunCallableResponse>();
@@ -162,21 +169,22 @@ void SessionState::registered(const std::shared_ptr<Compilation>& compilation) {
   }
 }
 
-StatusOr<StepActor> SessionState::start(std::int64_t step_id, std::uint64_t call) {
-  if (closing) return cancelled("Step was cancelled by an explicit call to `Session::Close()`.");
-  auto actor = spawn_step(self->system(), caf::actor_cast<StepWatcher>(self));
-  running[step_id] = {actor, call};
-  return actor;
+void SessionState::start(std::shared_ptr<const CompiledStep> compiled, StepOrder& order, std::uint64_t call, SessionStep::Answered answered) {
+  if (closing) return answered(cancelled("Step was cancelled by an explicit call to `Session::Close()`."));
+  const auto step = std::make_shared<SessionStep>(*this);
+  running[order.step_id] = {step, call};
+  order.compiled = std::move(compiled);
+  step->take(order, std::move(answered));
 }
 
-void SessionState::start(std::shared_ptr<const CompiledStep> compiled, Parcel<StepOrder> order, std::uint64_t call, RunPromise promise) {
-  auto actor = start(order->step_id, call);
-  if (!actor.ok()) {
-    promise.deliver(to_caf(actor.status()));
-    return;
-  }
-  order->compiled = std::move(compiled);
-  promise.delegate(*actor, std::move(order));
+void SessionState::run(const Worker& worker, Parcel<RunGraphRequest> request, Ran ran) {
+  self->request(worker, caf::infinite, std::move(request))
+      .then([ran](Parcel<RunGraphResponse>& response) { ran(std::move(response)); }, [ran](caf::error& error) { ran(from_caf(error)); });
+}
+
+void SessionState::cancel_steps(const Status& reason) {
+  const auto steps = running;
+  for (const auto& [id, running_step] : steps) running_step.step->cancel(reason);
 }
 
 Answer<wire::RunStepResponse> SessionState::run(Parcel<RunStepRequest>& request) {
@@ -195,12 +203,12 @@ Answer<wire::RunStepResponse> SessionState::run(Parcel<RunStepRequest>& request)
                 promise.deliver(to_caf(compiled.status()));
                 return;
               }
-              auto order = pack<StepOrder>();
-              order->step_id = random_step_id();
-              order->feeds = std::move(request->feeds);
-              order->fetches = std::move(request->fetches);
-              order->options = std::move(request->options);
-              start(*std::move(compiled), std::move(order), request.call, promise);
+              StepOrder order;
+              order.step_id = random_step_id();
+              order.feeds = std::move(request->feeds);
+              order.fetches = std::move(request->fetches);
+              order.options = std::move(request->options);
+              start(*std::move(compiled), order, request.call, to_promise(promise));
             });
   };
   const auto& debug = request->options.debug_options();
@@ -256,24 +264,24 @@ Answer<wire::RunStepResponse> SessionState::run_partial(Parcel<RunStepRequest>& 
   if (Status status = check_fetches(*graph, feeds_left, request->fetches); !status.ok()) return to_caf(status);
   partial.feeds_left = std::move(feeds_left);
   for (const auto& fetch : request->fetches) partial.fetches_left.erase(fetch);
-  auto order = pack<StepOrder>();
-  order->compiled = partial.compiled;
-  order->step_id = partial.step_id;
-  order->feeds = std::move(request->feeds);
-  order->fetches = std::move(request->fetches);
-  order->options = std::move(request->options);
-  order->partial = true;
-  order->last = partial.feeds_left.empty() && partial.fetches_left.empty();
+  StepOrder order;
+  order.step_id = partial.step_id;
+  order.feeds = std::move(request->feeds);
+  order.fetches = std::move(request->fetches);
+  order.options = std::move(request->options);
+  order.partial = true;
+  order.last = partial.feeds_left.empty() && partial.fetches_left.empty();
   auto promise = self->make_response_promise<Parcel<RunStepResponse>>();
   if (!partial.started) {
     partial.started = true;
-    start(partial.compiled, std::move(order), request.call, promise);
+    start(partial.compiled, order, request.call, to_promise(promise));
     return promise;
   }
   auto step = running.find(partial.step_id);
   if (step == running.end()) return to_caf(invalid("Must run PartialRunSetup before performing partial runs"));
   step->second.call = request.call;
-  promise.delegate(step->second.actor, std::move(order));
+  const auto running_step = step->second.step;
+  running_step->take(order, to_promise(promise));
   return promise;
 }
 
@@ -304,7 +312,7 @@ Answer<wire::RunCallableResponse> SessionState::run_callable(Asked<wire::RunCall
   if (options.feed_size() != request->feed_size())
     return to_caf(invalid("Expected {} feeds for callable {}, got {}.", options.feed_size(), request->handle(), request->feed_size()));
   const StepShape shape = shape_of(options);
-  auto order = pack<StepOrder>();
+  auto order = std::make_shared<StepOrder>();
   order->step_id = random_step_id();
   order->options = options.run_options();
   order->fetches = shape.fetches;
@@ -321,15 +329,10 @@ Answer<wire::RunCallableResponse> SessionState::run_callable(Asked<wire::RunCall
                 promise.deliver(to_caf(compiled.status()));
                 return;
               }
-              auto actor = start(order->step_id, call);
-              if (!actor.ok()) {
-                promise.deliver(to_caf(actor.status()));
-                return;
-              }
-              order->compiled = *std::move(compiled);
-              self->request(*actor, caf::infinite, order)
-                  .then([promise, fetches](Parcel<RunStepResponse>& reply) mutable { promise.deliver(callable_reply(fetches, *reply)); },
-                        [promise](caf::error& error) mutable { promise.deliver(std::move(error)); });
+              start(*std::move(compiled), *order, call, [promise, fetches](StatusOr<Parcel<RunStepResponse>> reply) mutable {
+                if (reply.ok()) promise.deliver(callable_reply(fetches, **reply));
+                else promise.deliver(to_caf(reply.status()));
+              });
             });
   };
   const auto& debug = options.run_options().debug_options();

@@ -4,6 +4,7 @@
 #include <caf/all.hpp>
 #include <troupe/actors/services.hpp>
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -41,17 +42,53 @@ struct StepOrder {
   bool last = true;  // of a partial run's requests
 };
 
-/// Takes an order, or the several orders of a partial run; answers each. Ends after the last and tells its session.
-using StepActor = caf::typed_actor<caf::replies_to<Parcel<StepOrder>>::with<Parcel<RunStepResponse>>, caf::reacts_to<CancelCall>>;
+/// One step, or partial run, from its first order to its end. Part of its session's state; all that it tells happens on the session's actor.
+class SessionStep : public std::enable_shared_from_this<SessionStep> {
+ public:
+  /// The session, as its steps see it.
+  class Host {
+   public:
+    using Ran = std::function<void(StatusOr<Parcel<RunGraphResponse>>)>;
+    virtual void run(const Worker& worker, Parcel<RunGraphRequest> request, Ran ran) = 0;
+    virtual void step_over(std::int64_t step_id) = 0;
 
-/// Says to a session that a step of it has ended.
-struct StepOver {
-  std::int64_t step_id = 0;
+   protected:
+    ~Host() = default;
+  };
+  using Answered = std::function<void(StatusOr<Parcel<RunStepResponse>>)>;
+
+  explicit SessionStep(Host& host) : host_(host) {}
+
+  /// The step's one order, or the next one of a partial run.
+  void take(StepOrder& order, Answered answered);
+  void cancel(const Status& reason);
+
+ private:
+  Parcel<RunGraphRequest> request_for(const CompiledStep::Part& part, const StepOrder& order, bool partial) const;
+  void send(const CompiledStep::Part& part, Parcel<RunGraphRequest> request);
+  void arrived(const CompiledStep::Part& part, StatusOr<Parcel<RunGraphResponse>> response);
+  void gather(RunGraphResponse& response);
+  void fail(Status status);
+  void cancel_calls(const Status& reason) const;
+  void answer();
+  void finish();
+  void clean_up() const;
+
+  Host& host_;
+  std::shared_ptr<const CompiledStep> compiled_;
+  std::int64_t step_id_ = 0;
+  bool over_ = false;
+  bool local_is_clean_ = false;
+  std::size_t running_ = 0, local_calls_ = 0;
+  std::vector<Status> failures_;
+  Status cancelled_because_;
+  std::vector<std::pair<Worker, std::uint64_t>> calls_;
+  wire::RunMetadata metadata_;
+
+  // What the client waits for now.
+  Answered answered_;
+  bool last_ = false;
+  Parcel<RunStepResponse> reply_;
 };
-using StepWatcher = caf::typed_actor<caf::reacts_to<StepOver>>;
-
-StepActor spawn_step(caf::actor_system& system, StepWatcher session);
 
 }  // namespace troupe
-
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::StepOver)

@@ -4,17 +4,11 @@
 #include <troupe/config/device_name.hpp>
 #include <troupe/messaging/caf_status.hpp>
 
+#include <algorithm>
 #include <charconv>
 
 namespace troupe {
 namespace {
-
-/// Waits for all devices of a run and keeps the first root cause.
-struct Gathering {
-  std::size_t left = 0;
-  Status status;
-  Parcel<RunGraphResponse> reply = pack<RunGraphResponse>();
-};
 
 void keep_root_cause(Status& kept, const Status& next) {
   if (kept.ok() || (is_derived(kept) && !is_derived(next))) kept = next;
@@ -34,61 +28,76 @@ Answer<wire::RunGraphResponse> WorkerState::run_graph(Parcel<RunGraphRequest>& r
   return start(request, **session, graph->second);
 }
 
+/// A run that waits for all its devices, and keeps the first root cause.
+struct WorkerState::Gathering {
+  std::size_t left = 0;
+  Status status;
+  Parcel<RunGraphResponse> reply = pack<RunGraphResponse>();
+  caf::typed_response_promise<Parcel<RunGraphResponse>> promise;
+  std::uint64_t call = 0;
+  std::int64_t step = 0;
+  std::shared_ptr<const RegisteredGraph> graph;
+  std::shared_ptr<const std::string> session;  // none for those who never made one
+  bool with_graph = false;                     // the answer is to show it
+};
+
 Answer<wire::RunGraphResponse> WorkerState::start(Parcel<RunGraphRequest>& request, WorkerSession& session, std::shared_ptr<RegisteredGraph> graph) {
-  auto promise = self->make_response_promise<Parcel<RunGraphResponse>>();
-  auto gathering = std::make_shared<Gathering>();
-  gathering->left = graph->parts.size();
-  const std::uint64_t call = request.call;
-  const std::int64_t step = request->step_id;
-  auto& device_calls = calls[call];
-  auto finish = [this, promise, gathering, call, step, request, graph, name = session.name]() mutable {
-    if (--gathering->left > 0) return;
-    calls.erase(call);
-    if (!gathering->status.ok()) {
-      // Tasks that wait for this step's tensors learn why they will not come.
-      self->send(parts.rendezvous, AbortStep{step, gathering->status, name});
-      promise.deliver(to_caf(gathering->status));
-      return;
-    }
-    gathering->reply->left_nothing = !graph->crosses;
-    if (request->options.record_partition_graphs()) gathering->reply->partition_graphs.push_back(graph->graph_def);
-    promise.deliver(gathering->reply);
-  };
+  auto run = std::make_shared<Gathering>();
+  run->left = std::max<std::size_t>(1, graph->parts.size());
+  run->promise = self->make_response_promise<Parcel<RunGraphResponse>>();
+  run->call = request.call;
+  run->step = request->step_id;
+  run->session = session.shared_name;
+  run->with_graph = request->options.record_partition_graphs();
+  run->graph = graph;
+  auto& device_calls = calls[run->call];
   for (std::size_t i = 0; i < graph->parts.size(); ++i) {
-    auto run = pack<RunPlan>();
-    run->plan = graph->parts[i].plan;
-    run->task = session.task;
-    run->step = step;
-    run->session = session.shared_name;
-    run->store = session.isolated ? session.name : std::string();
-    run->worker = session.worker;
-    run->record = request->options.record_timeline();
-    run->peers = session.peers;
-    run->partial = request->is_partial;
+    auto part = pack<RunPlan>();
+    part->plan = graph->parts[i].plan;
+    part->task = session.task;
+    part->step = run->step;
+    part->session = session.shared_name;
+    part->store = session.isolated ? session.name : std::string();
+    part->worker = session.worker;
+    part->record = request->options.record_timeline();
+    part->peers = session.peers;
+    part->partial = request->is_partial;
     // Feeds enter on the client's device, which is the first one.
-    if (i == 0) run->feeds = std::move(request->sends);
-    run.call = next_call_number();
-    device_calls.emplace_back(graph->parts[i].device, run.call);
-    self->request(parts.devices[graph->parts[i].device], caf::infinite, std::move(run))
+    if (i == 0) part->feeds = std::move(request->sends);
+    part.call = next_call_number();
+    device_calls.emplace_back(graph->parts[i].device, part.call);
+    self->request(parts.devices[graph->parts[i].device], caf::infinite, std::move(part))
         .then(
-            [gathering, finish](Parcel<PlanDone>& done) mutable {
-              for (auto& tensor : done->fetched) gathering->reply->received.push_back(std::move(tensor));
-              if (done->stats.node_stats_size() > 0) *gathering->reply->step_stats.add_dev_stats() = std::move(done->stats);
-              finish();
+            [this, run](Parcel<PlanDone>& done) {
+              for (auto& tensor : done->fetched) run->reply->received.push_back(std::move(tensor));
+              if (done->stats.node_stats_size() > 0) *run->reply->step_stats.add_dev_stats() = std::move(done->stats);
+              gathered(*run);
             },
-            [this, gathering, finish, call](caf::error& error) mutable {
+            [this, run](caf::error& error) {
               const Status status = from_caf(error);
-              keep_root_cause(gathering->status, status);
+              keep_root_cause(run->status, status);
               // The first error of a step wins and cancels the rest.
-              cancel(CancelCall{call, as_derived(status)});
-              finish();
+              cancel(CancelCall{run->call, as_derived(status)});
+              gathered(*run);
             });
   }
-  if (graph->parts.empty()) {
-    gathering->left = 1;
-    finish();
-  }
+  const auto promise = run->promise;
+  if (graph->parts.empty()) gathered(*run);
   return promise;
+}
+
+void WorkerState::gathered(Gathering& run) {
+  if (--run.left > 0) return;
+  calls.erase(run.call);
+  if (!run.status.ok()) {
+    // Tasks that wait for this step's tensors learn why they will not come.
+    self->send(parts.rendezvous, AbortStep{run.step, run.status, run.session ? *run.session : std::string()});
+    run.promise.deliver(to_caf(run.status));
+    return;
+  }
+  run.reply->left_nothing = !run.graph->crosses;
+  if (run.with_graph) run.reply->partition_graphs.push_back(run.graph->graph_def);
+  run.promise.deliver(run.reply);
 }
 
 Answer<wire::RunGraphResponse> WorkerState::run_partial(Parcel<RunGraphRequest>& request, WorkerSession& session,

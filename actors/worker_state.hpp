@@ -71,6 +71,8 @@ struct WorkerState {
   StatusOr<std::shared_ptr<RegisteredGraph>> compile(WorkerSession& session, const wire::GraphDef& graph_def, const wire::DebugOptions& debug);
   Answer<wire::RunGraphResponse> start(Parcel<RunGraphRequest>& request, WorkerSession& session, std::shared_ptr<RegisteredGraph> graph);
   Answer<wire::RunGraphResponse> run_partial(Parcel<RunGraphRequest>& request, WorkerSession& session, std::shared_ptr<RegisteredGraph> graph);
+  struct Gathering;
+  void gathered(Gathering& run);
   void stop_partial(const PartialRun& run, const Status& reason);
   void forget_session(const WorkerSession& session);
   Status check_key(const std::string& key) const;

@@ -121,7 +121,8 @@ def flat_memory(cluster):
 
             def run(steps):
                 before = server.resident_mb()
-                for _ in range(steps):
+                # A TensorFlow server may take one of so many runs for a repeated one, and end the session.
+                for _ in range(steps if cluster.kind == "troupe" else steps // 10):
                     session.run(step.op, {x: ones})
                 return {"grown": server.resident_mb() - before}
 

@@ -20,8 +20,13 @@ struct Task {
   int ran = 0, cleaned = 0;
 };
 
-class StepTest : public testing::Test {
+class StepTest : public testing::Test, public SessionStep::Host {
  protected:
+  void run(const Worker& worker, Parcel<RunGraphRequest> request, Ran ran) override {
+    port.ask<Parcel<RunGraphResponse>>(worker, std::move(ran), std::move(request));
+  }
+  void step_over(std::int64_t step_id) override { EXPECT_EQ(step_id, 7); }
+
   Worker worker(Task& task) {
     return caf::actor_cast<Worker>(system.spawn([&task]() -> caf::behavior {
       return {[&task](Asked<wire::RunGraphRequest>&) {
@@ -38,17 +43,15 @@ class StepTest : public testing::Test {
     }));
   }
   /// Runs a step with a part on each task; the first is the local one.
-  void run(std::vector<Task*> tasks) {
+  void run_on(std::vector<Task*> tasks) {
     auto compiled = std::make_shared<CompiledStep>();
     for (Task* task : tasks)
       compiled->parts.push_back({"/job:worker/task:" + std::to_string(compiled->parts.size()), worker(*task), "1", task == tasks.front()});
-    auto order = pack<StepOrder>();
-    order->compiled = compiled;
-    order->step_id = 7;
-    auto watcher = system.spawn([]() -> StepWatcher::behavior_type { return {[](const StepOver&) {}}; });
+    StepOrder order;
+    order.compiled = compiled;
+    order.step_id = 7;
     std::optional<Status> ended;
-    port.ask<Parcel<RunStepResponse>>(
-        spawn_step(system, watcher), [&ended](const StatusOr<Parcel<RunStepResponse>>& reply) { ended = reply.status(); }, std::move(order));
+    std::make_shared<SessionStep>(*this)->take(order, [&ended](const StatusOr<Parcel<RunStepResponse>>& reply) { ended = reply.status(); });
     ASSERT_TRUE(ended && ended->ok());
   }
 
@@ -59,7 +62,7 @@ class StepTest : public testing::Test {
 
 TEST_F(StepTest, ALocalTaskThatLeftNothingIsLeftAlone) {
   Task local{true}, far{false};
-  run({&local, &far});
+  run_on({&local, &far});
   EXPECT_EQ(local.ran, 1);
   EXPECT_EQ(local.cleaned, 0);
   EXPECT_EQ(far.cleaned, 1);
@@ -67,7 +70,7 @@ TEST_F(StepTest, ALocalTaskThatLeftNothingIsLeftAlone) {
 
 TEST_F(StepTest, ANeighbourThatLeftNothingDoesNotSpeakForTheLocalTask) {
   Task local{false}, neighbour{true};
-  run({&local, &neighbour});
+  run_on({&local, &neighbour});
   EXPECT_EQ(neighbour.ran, 1);
   EXPECT_EQ(local.cleaned, 1);
   EXPECT_EQ(neighbour.cleaned, 1);

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <caf/all.hpp>
-#include <troupe/actors/link.hpp>
 #include <troupe/actors/inbox.hpp>
+#include <troupe/actors/link.hpp>
 #include <troupe/actors/services.hpp>
 
 #include <memory>

@@ -66,7 +66,6 @@ struct PeerLost {
   Status reason;
 };
 
-
 /// Whoever borrows a link tells how errors that come over it are told.
 struct Borrow {
   std::function<Status(const Status&)> noted;
@@ -87,10 +86,9 @@ struct FindLink {
   std::uint64_t incarnation = 0;
 };
 
-using Inbox =
-    caf::typed_actor<caf::reacts_to<TakeTensors>, caf::reacts_to<PushedTensors>, caf::reacts_to<PeerAborted>, caf::reacts_to<PeerLost>,
-                     caf::reacts_to<ForgetStep>, caf::reacts_to<ForgetSession>, caf::reacts_to<CancelFetch>,
-                     caf::reacts_to<LinkLent>, caf::reacts_to<LinkTakenBack>, caf::replies_to<FindLink>::with<LinkLent>>;
+using Inbox = caf::typed_actor<caf::reacts_to<TakeTensors>, caf::reacts_to<PushedTensors>, caf::reacts_to<PeerAborted>, caf::reacts_to<PeerLost>,
+                               caf::reacts_to<ForgetStep>, caf::reacts_to<ForgetSession>, caf::reacts_to<CancelFetch>, caf::reacts_to<LinkLent>,
+                               caf::reacts_to<LinkTakenBack>, caf::replies_to<FindLink>::with<LinkLent>>;
 
 /// What both ends of a link need of their node.
 struct LinkHost {

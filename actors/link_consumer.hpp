@@ -53,7 +53,7 @@ class LinkConsumer {
   LinkHello other_;
   std::map<std::uint64_t, Want> wants_;
   std::uint64_t last_want_ = 0;
-  std::vector<PushedTensor> pushed_;  // since deliver()
+  std::vector<PushedTensor> pushed_;      // since deliver()
   std::shared_ptr<SharedReader> memory_;  // of the other side, where it is on this machine
   Descriptor invited_to_;                 // where it is to bring it
   Invitation invitation_;

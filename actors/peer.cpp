@@ -61,7 +61,7 @@ using RunPromise = caf::typed_response_promise<Parcel<RunGraphResponse>>;
 /// What completions of calls touch, which may come after the actor's end.
 struct Outgoing {
   std::unordered_map<std::uint64_t, std::shared_ptr<ClientCall>> calls;
-  std::unordered_multiset<std::string> asking;  // sessions and tasks with a RecvTensor under way
+  std::unordered_multiset<std::string> asking;          // sessions and tasks with a RecvTensor under way
   std::multimap<std::int64_t, std::uint64_t> fetching;  // those calls by step
   Road road = Road::unknown;
 

@@ -50,9 +50,7 @@ struct Server::Stand {
     company = std::make_unique<Company>(
         system, Company::Setup{identity.task, identity.cluster, compute_threads(options), options.io_threads, options.cpu_devices, staleness},
         [this](Company& of) {
-          return [this, &of](const std::string& name, const std::string& address) {
-            return spawn_peer(system, *loop, name, address, of.link_host());
-          };
+          return [this, &of](const std::string& task, const std::string& at) { return spawn_peer(system, *loop, task, at, of.link_host()); };
         });
     gateway = company->open_gateway();
   }

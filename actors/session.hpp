@@ -37,7 +37,7 @@ struct AskAgain {
 #define ROW(name) caf::replies_to<Parcel<native<wire::name##Request>>>::with<Parcel<native<wire::name##Response>>>
 using Session = caf::typed_actor<ROW(CreateSession), ROW(ExtendSession), ROW(PartialRunSetup), ROW(RunStep), ROW(CloseSession), ROW(ListDevices),
                                  ROW(MakeCallable), ROW(RunCallable), ROW(ReleaseCallable), caf::reacts_to<CancelCall>, caf::reacts_to<Evict>,
-                                  caf::reacts_to<AskAgain>>;
+                                 caf::reacts_to<AskAgain>>;
 #undef ROW
 
 Session spawn_session(caf::actor_system& system, std::shared_ptr<const Surroundings> surroundings, std::string handle);

@@ -24,8 +24,6 @@ class Fused {
 
   Fused(std::vector<Member> members, std::vector<Tensor> constants, int inputs);
 
-  /// Null where running one by one is all there is.
-  bool usable() const { return program_.usable(); }
   Status run(Call& call) const;
 
   using Note = std::function<void(const PlanNode& member, std::int64_t started, std::span<const Value> outputs)>;
@@ -34,7 +32,6 @@ class Fused {
 
   /// What all of it costs for an element of the inputs, roughly.
   float ns_per_element() const;
-  std::vector<Member> take_members() { return std::move(members_); }
 
  private:
   Value operand(Call& call, std::vector<Value>& results, const Operand& from, bool last) const;

@@ -45,7 +45,9 @@ class LinkTest : public testing::Test {
     made->tensor = Tensor::scalar(number);
     return made;
   }
-  void put(std::int64_t step, const std::string& key, float number) { caf::anon_send(rendezvous, PutTensors{step, session, {{key, value(number)}}, 0}); }
+  void put(std::int64_t step, const std::string& key, float number) {
+    caf::anon_send(rendezvous, PutTensors{step, session, {{key, value(number)}}, 0});
+  }
   static Parcel<RecvTensorRequest> asking(std::int64_t step, const std::string& key, std::uint64_t call = 0) {
     auto request = pack<RecvTensorRequest>();
     request->step_id = step;
@@ -223,7 +225,9 @@ TEST_F(LinkTest, WhatIsMadeTogetherIsPushedTogetherToEachWhoWantsIt) {
 }
 
 TEST_F(LinkTest, ALinkIsLentToThoseWhoLookForItsNode) {
-  auto lender = system.spawn([]() -> Lender::behavior_type { return {[](Borrow&) {}, [](FetchTensors&) { return true; }, [](const ForgetSession&) {}}; });
+  auto lender = system.spawn([]() -> Lender::behavior_type {
+    return {[](Borrow&) {}, [](FetchTensors&) { return true; }, [](const ForgetSession&) {}};
+  });
   const auto found = [&](std::uint64_t incarnation) {
     bool is = false;
     port.ask<LinkLent>(

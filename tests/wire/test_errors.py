@@ -15,8 +15,8 @@ def outcome(tf1, call):
         text = text.split("\nRecent warning and error logs:")[0]  # TensorFlow's optional postscript
         text = re.sub(r"\n:\{.*", "", text)
         text = re.sub(r"_S\d+", "_S#", text)
+        text = re.sub(r"for step \d+", "for step #", text)  # which may have as many digits as a handle
         text = re.sub(r"\b[0-9a-f]{16}\b", "<handle>", text)
-        text = re.sub(r"for step \d+", "for step #", text)
         return type(e).__name__, text
     return "no error", ""
 

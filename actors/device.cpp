@@ -81,6 +81,7 @@ struct DeviceState {
     execution.default_container = facts.default_container;
     execution.resources = &store(request->store);
     execution.rendezvous = run->roads.get();
+    execution.flush_when_idle();
     execution.cancellation = &run->cancellation;
     functions->serve(execution);
     if (facts.staleness) execution.watch(std::make_shared<StepSight>(facts.staleness, request->worker ? *request->worker : "unknown"));

@@ -76,7 +76,7 @@ void Execution::loop() {
   }
   looping_ = false;
   unit_->leave();
-  if (rendezvous) rendezvous->flush();
+  if (flushes_ && finished_) rendezvous->flush();
   const bool through = under_way_ == 0 && held_updates_.empty() && held_reads_.empty();
   // Kernels on other threads cannot be called back; a run that has failed does not wait for them.
   if ((through || (!status_.ok() && under_way_ == elsewhere_)) && finished_) {

@@ -49,12 +49,17 @@ class Execution final : public Step, public StepHost, public std::enable_shared_
   void join(Execution& caller) {
     unit_ = caller.unit_;
     sight_ = caller.sight_;
+    flushes_ = caller.flushes_;
   }
   /// Tells the metrics what it reads, updates and waits for.
   void watch(std::shared_ptr<StepSight> sight) { sight_ = std::move(sight); }
 
   /// References that are fetched are read when they are reached, not at the end of the run: later feeds may depend on them.
   void fetch_at_once() { fetch_at_once_ = true; }
+
+  /// What its kernels send and want goes on its way whenever there is nothing more to do for now. For runs whose rendezvous lives as long as
+  /// they have not finished; that of a function which outlives its step does not.
+  void flush_when_idle() { flushes_ = true; }
 
   /// Starts; `finished` is called once, possibly before run returns.
   void run(Finished finished);
@@ -134,6 +139,7 @@ class Execution final : public Step, public StepHost, public std::enable_shared_
   int elsewhere_ = 0;           // those of them that run on other threads
   bool looping_ = false;
   bool fetch_at_once_ = false;
+  bool flushes_ = false;
   std::vector<Ready> last_;  // fetches of references: they show what the run has done to them
 
   std::shared_ptr<Unit> unit_;

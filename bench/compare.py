@@ -81,7 +81,7 @@ def summary(row, windows):
     against = row.against or row.measure
     theirs = statistics.median(w[against] * row.scale for w in windows["tensorflow"]) if against in windows["tensorflow"][0] else None
     return {"name": row.name, "target": row.target, "higher_is_better": row.higher_is_better, "values": values, "median": median,
-            "ratio": median["troupe"] / theirs if theirs else None,
+            "ratio": median["troupe"] / theirs if theirs and row.has_ratio else None,
             "to_floor": median["troupe"] / median["floor"] if median.get("floor") else None}
 
 

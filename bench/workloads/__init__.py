@@ -17,6 +17,7 @@ class Row:
     scale: float = 1e6
     target: str = ""
     against: str | None = None  # another measure of TensorFlow's that Troupe's is divided by
+    has_ratio: bool = True  # not where both are about nothing
 
     @property
     def higher_is_better(self):

@@ -64,6 +64,7 @@ class StepRoads final : public Rendezvous {
   // From other tasks:
   std::unordered_multimap<std::string, Receiver> receivers_;
   std::vector<PeerActor> asked_;
+  bool hears_cancel_ = false;
 };
 
 }  // namespace troupe

@@ -87,6 +87,23 @@ def test_a_failing_step_leaves_nothing(cluster, tf1):
     eventually(lambda: total(reports(cluster), *HELD) == 0)
 
 
+def test_a_step_that_fails_at_once_does_not_wait_for_tensors_that_it_has_just_asked_for(cluster, tf1):
+    with tf1.device("/job:ps/task:0"):
+        queue = tf1.FIFOQueue(1, [tf1.float32], shapes=[[]])
+        never = queue.dequeue()
+    with tf1.device("/job:worker/task:0"):
+        x = tf1.placeholder(tf1.float32, [2])
+        y = tf1.check_numerics(x, "seen on the worker") + never
+    with tf1.Session(cluster.target("worker/0")) as session:
+        for _ in range(3):
+            session.run(queue.enqueue(1.0))
+            assert session.run(y, {x: [1.0, 2.0]}).tolist() == [2.0, 3.0]
+        for _ in range(3):
+            with pytest.raises(tf1.errors.InvalidArgumentError, match="seen on the worker : Tensor had NaN values"):
+                session.run(y, {x: [1.0, float("nan")]}, options=tf1.RunOptions(timeout_in_ms=1000 * WATCHDOG))
+    eventually(lambda: total(reports(cluster), *HELD) == 0)
+
+
 def test_closing_while_a_step_waits_leaves_nothing(cluster, tf1):
     with tf1.device("/job:ps/task:0"):
         queue = tf1.FIFOQueue(1, [tf1.float32], shapes=[[]])

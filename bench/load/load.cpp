@@ -3,6 +3,7 @@
 
 #include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/grpcpp.h>
+#include <troupe/messaging/proto_bytes.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -18,18 +19,11 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-grpc::ByteBuffer bytes_of(const google::protobuf::Message& message) {
-  grpc::Slice slice(message.SerializeAsString());
-  return grpc::ByteBuffer(&slice, 1);
-}
-
 template <class M>
-M parsed(const grpc::ByteBuffer& bytes) {
-  grpc::Slice slice;
-  M message;
-  if (!bytes.DumpToSingleSlice(&slice).ok() || !message.ParseFromArray(slice.begin(), static_cast<int>(slice.size())))
-    throw std::runtime_error("a reply cannot be read");
-  return message;
+M read(const grpc::ByteBuffer& bytes) {
+  auto message = parsed<M>(bytes);
+  if (!message.ok()) throw std::runtime_error("a reply cannot be read");
+  return *std::move(message);
 }
 
 wire::NodeDef& add_node(wire::GraphDef& graph, const char* name, const char* op) {
@@ -124,7 +118,7 @@ class Clients {
     }
     void check() const {
       if (!status.ok()) throw std::runtime_error(status.error_message());
-      const auto answer = parsed<wire::RunStepResponse>(reply);
+      const auto answer = read<wire::RunStepResponse>(reply);
       if (answer.tensor_size() != 1 || scalar_in(answer.tensor(0).tensor()) != x + 1) throw std::runtime_error("a wrong sum");
     }
     wire::RunStepRequest request;
@@ -135,7 +129,7 @@ class Clients {
   void begin(Call& call, const std::string& method, const google::protobuf::Message& request) {
     call.context = std::make_unique<grpc::ClientContext>();
     call.context->set_wait_for_ready(true);
-    call.reader = stub_->PrepareUnaryCall(call.context.get(), "/tensorflow.MasterService/" + method, bytes_of(request), &queue_);
+    call.reader = stub_->PrepareUnaryCall(call.context.get(), "/tensorflow.MasterService/" + method, serialize(request), &queue_);
     call.reader->StartCall();
     call.reader->Finish(&call.reply, &call.status, &call);
   }
@@ -158,7 +152,7 @@ class Clients {
     begin(call, method, request);
     next();
     if (!call.status.ok()) throw std::runtime_error(method + ": " + call.status.error_message());
-    return parsed<Response>(call.reply);
+    return read<Response>(call.reply);
   }
 
   grpc::CompletionQueue queue_;

@@ -300,7 +300,8 @@ Status Execution::steer(const PlanNode& p, std::span<Value> inputs, std::span<Va
 }
 
 void Execution::finish_node(const Ready& ready, const PlanNode& p, Status status, std::span<Value> inputs, std::span<Value> outputs) {
-  if (!status.ok()) return fail(p, std::move(status));
+  // A fused node has told which of its members failed.
+  if (!status.ok()) return p.fused ? end_with(std::move(status)) : fail(p, std::move(status));
   if (p.transfer && !outputs.empty() && !outputs[0].dead && outputs[0].tensor.valid() && outputs[0].tensor.dtype() != p.declared)
     return end_with(internal("Output 0 of type {} does not match declared output type {} for node {{{{node {}}}}}",
                              name_of(outputs[0].tensor.dtype()), name_of(p.declared), p.facts.name));
@@ -313,8 +314,7 @@ void Execution::finish_node(const Ready& ready, const PlanNode& p, Status status
 
 void Execution::fail(const PlanNode& p, Status status) {
   if (!status_.ok()) return;
-  // A fused node has told which of its members failed.
-  end_with(p.fused ? std::move(status) : told_by(p, std::move(status)));
+  end_with(told_by(p, std::move(status)));
 }
 
 void Execution::end_with(Status status) {

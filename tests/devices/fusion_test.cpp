@@ -199,6 +199,17 @@ TEST_F(FusedPlans, WhatIsReadOfAVariableShowsWhatCameBefore) {
   EXPECT_THAT(nodes(), ::testing::Contains("read"));
 }
 
+TEST_F(FusedPlans, AVariableThatWasNeverSetIsAnErrorOfItsReader) {
+  auto& v = add("v", "VariableV2");
+  (*v.mutable_attr())["shape"].mutable_shape();
+  argument("x");
+  add("a", "Square", {"x"});
+  add("d", "Sub", {"v", "a"});
+  result("d");
+  EXPECT_EQ(nodes(), (Names{"v", "x", "d", "result/0"}));
+  EXPECT_EQ(text_of(run({Tensor::scalar(3.f)}).status()), "Attempting to use uninitialized value v\n\t [[{{node d}}]]");
+}
+
 TEST_F(FusedPlans, NodesThatOnlyHandOnArePassedOver) {
   argument("x");
   add("same", "Identity", {"x"});

@@ -17,11 +17,15 @@ namespace {
 
 /// One plan in execution with all that it needs around it. Lives until the execution is over.
 struct Run {
+  Run(Device::pointer device, RendezvousActor rendezvous, const Parcel<RunPlan>& request)
+      : order(request), roads(device, request->session, std::move(rendezvous), request->step, cancellation) {}
+
+  Parcel<RunPlan> order;
   Cancellation cancellation;
-  std::unique_ptr<StepRoads> roads;
+  StepRoads roads;
   std::shared_ptr<Execution> execution;
-  Parcel<PlanDone> done = pack<PlanDone>();
-  std::uint64_t call = 0;
+  Parcel<RunGraphResponse> done = pack<RunGraphResponse>();
+  caf::typed_response_promise<Parcel<RunGraphResponse>> promise;
 };
 
 struct DeviceState {
@@ -33,7 +37,7 @@ struct DeviceState {
   std::map<std::int64_t, std::shared_ptr<Run>> runs;  // by step
   std::map<std::uint64_t, std::int64_t> calls;
   std::shared_ptr<FunctionRunner> functions;
-  std::shared_ptr<Cuts> cuts = std::make_shared<Cuts>();
+  std::shared_ptr<const Hands> hands;
   struct Watcher {
     AwaitVersion asked;
     caf::typed_response_promise<VariableVersion> promise;
@@ -46,14 +50,14 @@ struct DeviceState {
     return *slot;
   }
 
-  Hands hands() {
-    Hands hands;
-    hands.cuts = cuts;
+  std::shared_ptr<const Hands> make_hands() const {
+    auto hands = std::make_shared<Hands>();
+    hands->cuts = std::make_shared<Cuts>();
     if (!offload) return hands;
-    hands.offload = offload;
-    if (!facts.computes_elsewhere) hands.worth_ns = std::numeric_limits<float>::infinity();
+    hands->offload = offload;
+    if (!facts.computes_elsewhere) hands->worth_ns = std::numeric_limits<float>::infinity();
     auto* scheduler = dynamic_cast<LoopScheduler*>(&self->home_system().scheduler());
-    hands.back = [device = caf::actor_cast<Device>(self), scheduler](std::function<void()> work) {
+    hands->back = [device = caf::actor_cast<Device>(self), scheduler](std::function<void()> work) {
       const auto send = [&] { caf::anon_send(device, Job{std::make_shared<std::function<void()>>(std::move(work))}); };
       const HelpersScope as_elsewhere(nullptr);  // light kernels are not split, whichever thread the device runs on
       if (scheduler) scheduler->bring(send);
@@ -62,56 +66,59 @@ struct DeviceState {
     return hands;
   }
 
-  caf::result<Parcel<PlanDone>> run(Parcel<RunPlan>& request) {
-    auto promise = self->make_response_promise<Parcel<PlanDone>>();
-    if (runs.contains(request->step)) {
-      promise.deliver(to_caf(aborted("Step {} already runs on {}", request->step, facts.name)));
-      return promise;
-    }
-    auto run = std::make_shared<Run>();
-    run->call = request.call;
-    run->roads = std::make_unique<StepRoads>(self, request->task, request->session, rendezvous, request->peers, request->step, run->cancellation);
+  caf::result<Parcel<RunGraphResponse>> run(Parcel<RunPlan>& request) {
+    if (runs.contains(request->step)) return to_caf(aborted("Step {} already runs on {}", request->step, facts.name));
+    const SessionFacts& session = *request->session;
+    auto run = std::make_shared<Run>(self, rendezvous, request);
+    run->promise = self->make_response_promise<Parcel<RunGraphResponse>>();
+    const auto promise = run->promise;
     // Feeds of a partial run that have not come yet do not come after a failure.
-    run->cancellation.on_cancel([run = run.get()] { run->roads->fail(run->cancellation.reason()); });
-    for (auto& feed : request->feeds) run->roads->feed(std::move(feed));
-    run->execution = std::make_shared<Execution>(request->plan, hands());
+    run->cancellation.on_cancel([run = run.get()] { run->roads.fail(run->cancellation.reason()); });
+    for (auto& feed : request->feeds) run->roads.feed(std::move(feed));
+    run->execution = std::make_shared<Execution>(request->plan, hands);
     Execution& execution = *run->execution;
     execution.id = request->step;
-    execution.device = rename_task(facts.name, request->task);
+    execution.device = rename_task(facts.name, session.task);
     execution.default_container = facts.default_container;
-    execution.resources = &store(request->store);
-    execution.rendezvous = run->roads.get();
+    execution.resources = &store(session.store);
+    execution.rendezvous = &run->roads;
     execution.flush_when_idle();
     execution.cancellation = &run->cancellation;
-    functions->serve(execution);
-    if (facts.staleness) execution.watch(std::make_shared<StepSight>(facts.staleness, request->worker ? *request->worker : "unknown"));
+    execution.set_functions(functions);
+    if (facts.staleness) execution.watch(std::make_shared<StepSight>(facts.staleness, session.worker.empty() ? "unknown" : session.worker));
     if (request->record) {
-      run->done->stats.set_device(execution.device);
-      execution.record(&run->done->stats);
+      auto* stats = run->done->step_stats.add_dev_stats();
+      stats->set_device(execution.device);
+      execution.record(stats);
     }
     runs[request->step] = run;
-    if (run->call) calls[run->call] = request->step;
-    const bool partial = request->partial;
-    if (partial) execution.fetch_at_once();
-    execution.run([this, run, promise, partial, step = request->step](Status status) mutable {
-      if (!status.ok()) run->roads->fail(as_derived(status));
-      if (!watchers.empty()) tell_watchers();
-      runs.erase(step);
-      calls.erase(run->call);
-      if (status.ok() && partial) finished_partial[step] = run;  // fetches may still be taken one by one
-      if (status.ok() && !partial) {
-        run->execution->resources->erase_container(run->execution->container());
-        auto fetched = run->roads->take_fetched();
-        if (fetched.ok()) run->done->fetched = *std::move(fetched);
-        else status = fetched.status();
-      }
-      if (!status.ok()) {
-        promise.deliver(to_caf(status));
-        return;
-      }
-      promise.deliver(std::move(run->done));
-    });
+    if (request.call) calls[request.call] = request->step;
+    if (request->partial) execution.fetch_at_once();
+    execution.run([this, run](Status status) { over(run, std::move(status)); });
     return promise;
+  }
+
+  void over(const std::shared_ptr<Run>& run, Status status) {
+    const RunPlan& order = *run->order;
+    if (!status.ok()) run->roads.fail(as_derived(status));
+    if (!watchers.empty()) tell_watchers();
+    runs.erase(order.step);
+    calls.erase(run->order.call);
+    if (status.ok() && order.partial) finished_partial[order.step] = run;  // fetches may still be taken one by one
+    if (status.ok() && !order.partial) {
+      run->execution->resources->erase_container(run->execution->container());
+      auto fetched = run->roads.take_fetched();
+      if (fetched.ok()) run->done->received = *std::move(fetched);
+      else status = fetched.status();
+    }
+    if (status.ok()) {
+      run->done->left_nothing = !order.plan->crosses();
+      run->promise.deliver(std::move(run->done));
+      return;
+    }
+    // Tasks that wait for this step's tensors learn why they will not come.
+    if (order.alone) self->send(rendezvous, AbortStep{order.step, status, order.session->name_or_empty()});
+    run->promise.deliver(to_caf(status));
   }
 
   caf::result<Parcel<Fetched>> feed_more(Parcel<FeedMore>& request) {
@@ -134,12 +141,12 @@ struct DeviceState {
     };
     auto feeds = std::move(request->feeds);
     for (const auto& key : request->fetches)
-      run->roads->fetch(key, [=](StatusOr<Value> value) mutable {
+      run->roads.fetch(key, [=](StatusOr<Value> value) mutable {
         if (value.ok()) reply->tensors.push_back({key, std::move(value->tensor)});
         else failed->Update(value.status());
         one_less();
       });
-    for (auto& feed : feeds) run->roads->feed(std::move(feed));
+    for (auto& feed : feeds) run->roads.feed(std::move(feed));
     one_less();
     return promise;
   }
@@ -167,7 +174,7 @@ struct DeviceState {
     const auto found = runs.find(message.step);
     if (found == runs.end()) return;
     const auto alive = found->second;
-    alive->roads->came(message);
+    alive->roads.came(message);
   }
 
   void cancel(const CancelCall& message) {
@@ -182,7 +189,7 @@ struct DeviceState {
     auto run = runs.find(found->second);
     if (run == runs.end()) return;
     auto alive = run->second;
-    alive->roads->fail(message.reason);
+    alive->roads.fail(message.reason);
     alive->execution->stop(message.reason);
   }
 
@@ -207,7 +214,8 @@ Device::behavior_type device(Device::stateful_pointer<DeviceState> self, DeviceF
   state.facts = std::move(facts);
   state.rendezvous = std::move(rendezvous);
   state.offload = std::move(offload);
-  state.functions = std::make_shared<FunctionRunner>(state.hands());
+  state.hands = state.make_hands();
+  state.functions = std::make_shared<FunctionRunner>(state.hands);
   return {
       [=](Parcel<RunPlan>& request) { return self->state.run(request); },
       [=](Parcel<FeedMore>& request) { return self->state.feed_more(request); },

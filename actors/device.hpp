@@ -16,21 +16,23 @@
 
 namespace troupe {
 
+/// What the runs of one session have in common.
+struct SessionFacts {
+  std::shared_ptr<const std::string> name;  // none for those who never made one
+  std::string task;                         // of this device, as the session names it
+  std::string store;                        // of a session that keeps its own resources; empty for the shared one
+  std::string worker;                       // the task whose master runs the steps; empty where that is not known
+  std::shared_ptr<const Peers> peers;
+  std::string name_or_empty() const { return name ? *name : std::string(); }
+};
 struct RunPlan {
   std::shared_ptr<const Plan> plan;
-  std::string task;  // of this device, as the session names it
+  std::shared_ptr<const SessionFacts> session;
   std::int64_t step = 0;
-  std::shared_ptr<const std::string> session;  // none for those who never made one
-  std::string store;                           // of a session that keeps its own resources; empty for the shared one
-  std::shared_ptr<const std::string> worker;   // the task whose master runs the step, where that is known
   std::vector<NamedTensor> feeds;
   bool partial = false;  // more feeds will come, fetches are asked for one by one
+  bool alone = false;    // no other device of this task has a part in the run: its end is the run's
   bool record = false;
-  std::shared_ptr<const Peers> peers;
-};
-struct PlanDone {
-  std::vector<NamedTensor> fetched;
-  wire::DeviceStepStats stats;
 };
 /// More feeds for a partial run, and the fetches that are wanted now.
 struct FeedMore {
@@ -64,7 +66,7 @@ struct Job {
   std::shared_ptr<std::function<void()>> work;
 };
 
-using Device = caf::typed_actor<caf::replies_to<Parcel<RunPlan>>::with<Parcel<PlanDone>>, caf::replies_to<Parcel<FeedMore>>::with<Parcel<Fetched>>,
+using Device = caf::typed_actor<caf::replies_to<Parcel<RunPlan>>::with<Parcel<RunGraphResponse>>, caf::replies_to<Parcel<FeedMore>>::with<Parcel<Fetched>>,
                                 caf::reacts_to<CancelCall>, caf::reacts_to<EraseContainers>, caf::reacts_to<EraseStore>, caf::reacts_to<ForgetStep>,
                                 caf::reacts_to<Job>, caf::replies_to<AwaitVersion>::with<VariableVersion>, caf::reacts_to<TensorsCame>>;
 

@@ -164,19 +164,17 @@ class FunctionRunner::Instance final : public FunctionInstance {
   std::string function_;
 };
 
-void FunctionRunner::serve(Execution& execution) {
-  auto self = shared_from_this();
-  execution.set_function_caller([self](Execution& from, const wire::NameAttrList& function, std::vector<Tensor> arguments, FunctionDone done) {
-    auto plan = self->compiled(from, function);
-    if (!plan.ok()) return done(plan.status());
-    self->run(*plan, from, from.cancellation, std::move(arguments), std::move(done), &from);
-  });
-  execution.set_function_keeper([self](Execution& from, const wire::NameAttrList& function) -> StatusOr<std::shared_ptr<const KeptFunction>> {
-    if (is_graph(function)) return keep_graph(self, function, from.device);
-    const LibraryPtr& library = from.plan().library();
-    if (!library || !library->find(function.name())) return not_found("Function {} is not defined.", function.name());
-    return std::make_shared<Kept>(self, library, function, from.device);
-  });
+void FunctionRunner::call(Execution& from, const wire::NameAttrList& function, std::vector<Tensor> arguments, FunctionDone done) {
+  auto plan = compiled(from, function);
+  if (!plan.ok()) return done(plan.status());
+  run(*plan, from, from.cancellation, std::move(arguments), std::move(done), &from);
+}
+
+StatusOr<std::shared_ptr<const KeptFunction>> FunctionRunner::keep(Execution& from, const wire::NameAttrList& function) {
+  if (is_graph(function)) return keep_graph(shared_from_this(), function, from.device);
+  const LibraryPtr& library = from.plan().library();
+  if (!library || !library->find(function.name())) return not_found("Function {} is not defined.", function.name());
+  return std::make_shared<Kept>(shared_from_this(), library, function, from.device);
 }
 
 StatusOr<FunctionRunner::Compiled> FunctionRunner::compile(const LibraryPtr& library, const wire::NameAttrList& function, const std::string& device) {
@@ -213,7 +211,7 @@ void FunctionRunner::run(const std::shared_ptr<const Plan>& plan, Step& from, Ca
   nested->resources = from.resources;
   nested->rendezvous = from.rendezvous;
   nested->cancellation = cancellation;
-  serve(*nested);
+  nested->set_functions(shared_from_this());
   if (caller) nested->join(*caller);
   nested->set_arguments(std::move(arguments));
   nested->run([nested = nested.get(), done = std::move(done)](Status status) {

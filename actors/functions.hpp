@@ -11,12 +11,12 @@
 namespace troupe {
 
 /// Compiles functions once per library and runs them inside a step. Belongs to one device's actor.
-class FunctionRunner : public std::enable_shared_from_this<FunctionRunner> {
+class FunctionRunner : public Functions, public std::enable_shared_from_this<FunctionRunner> {
  public:
-  explicit FunctionRunner(Hands hands) : hands_(std::move(hands)) {}
+  explicit FunctionRunner(std::shared_ptr<const Hands> hands) : hands_(std::move(hands)) {}
 
-  /// Lets an execution call functions, and keep them for others.
-  void serve(Execution& execution);
+  void call(Execution& from, const wire::NameAttrList& function, std::vector<Tensor> arguments, FunctionDone done) override;
+  StatusOr<std::shared_ptr<const KeptFunction>> keep(Execution& from, const wire::NameAttrList& function) override;
   /// Compiles a function anew, with kernels of its own, to run on a device.
   StatusOr<std::shared_ptr<FunctionInstance>> instantiate(const LibraryPtr& library, const wire::NameAttrList& function, const std::string& device);
 
@@ -33,7 +33,7 @@ class FunctionRunner : public std::enable_shared_from_this<FunctionRunner> {
   void run(const std::shared_ptr<const Plan>& plan, Step& from, Cancellation* cancellation, std::vector<Tensor> arguments, FunctionDone done,
            Execution* caller = nullptr);
 
-  Hands hands_;
+  std::shared_ptr<const Hands> hands_;
   std::map<std::string, Compiled> compiled_;
 };
 

@@ -90,7 +90,7 @@ struct SessionState : SessionStep::Host {
   Answer<wire::CloseSessionResponse> close();
   void evict(const Evict& message);
   void cancel(const CancelCall& message);
-  void run(const Worker& worker, Parcel<RunGraphRequest> request, Ran ran) override;
+  void run(const CompiledStep::Part& part, Parcel<RunGraphRequest> request, std::shared_ptr<SessionStep> step) override;
   void step_over(std::int64_t step_id) override;
   void ask_status(const std::string& task);
 

@@ -18,22 +18,35 @@
 namespace troupe {
 namespace {
 
+const std::string& name_of(const std::string& name) { return name; }
+const std::string& name_of(const NamedTensor& feed) { return feed.name; }
+
 /// Names in any order mean the same step.
-void append_names(std::string& key, const std::vector<std::string>& names, char kind) {
-  if (!std::is_sorted(names.begin(), names.end())) {
-    auto sorted = names;
+template <class Named>
+void append_names(std::string& key, const std::vector<Named>& names, char kind) {
+  const auto earlier = [](const Named& a, const Named& b) { return name_of(a) < name_of(b); };
+  if (!std::is_sorted(names.begin(), names.end(), earlier)) {
+    std::vector<std::string> sorted;
+    for (const Named& named : names) sorted.push_back(name_of(named));
     std::sort(sorted.begin(), sorted.end());
     return append_names(key, sorted, kind);
   }
-  for (const auto& name : names) key.append(1, kind).append(name).push_back('\n');
+  for (const Named& named : names) key.append(1, kind).append(name_of(named)).push_back('\n');
 }
 
-/// What tells steps of a session apart. What a debugger watches makes a step another one.
-std::string key_of(std::int64_t version, const StepShape& shape, const wire::DebugOptions& debug) {
+/// What tells steps of a session apart.
+template <class Asked>
+std::string key_of(std::int64_t version, const Asked& asked) {
   std::string key = std::to_string(version) + '\n';
-  append_names(key, shape.feeds, '<');
-  append_names(key, shape.fetches, '>');
-  append_names(key, shape.targets, '=');
+  append_names(key, asked.feeds, '<');
+  append_names(key, asked.fetches, '>');
+  append_names(key, asked.targets, '=');
+  return key;
+}
+
+/// What a debugger watches makes a step another one.
+std::string key_of(std::int64_t version, const StepShape& shape, const wire::DebugOptions& debug) {
+  std::string key = key_of(version, shape);
   for (const auto& [from, to] : shape.connections) key += "~" + from + "~" + to + "\n";
   debug.AppendToString(&key);
   return key;
@@ -177,9 +190,10 @@ void SessionState::start(std::shared_ptr<const CompiledStep> compiled, StepOrder
   step->take(order, std::move(answered));
 }
 
-void SessionState::run(const Worker& worker, Parcel<RunGraphRequest> request, Ran ran) {
-  self->request(worker, caf::infinite, std::move(request))
-      .then([ran](Parcel<RunGraphResponse>& response) { ran(std::move(response)); }, [ran](caf::error& error) { ran(from_caf(error)); });
+void SessionState::run(const CompiledStep::Part& part, Parcel<RunGraphRequest> request, std::shared_ptr<SessionStep> step) {
+  self->request(part.worker, caf::infinite, std::move(request))
+      .then([&part, step](Parcel<RunGraphResponse>& response) { step->arrived(part, std::move(response)); },
+            [&part, step](caf::error& error) { step->arrived(part, from_caf(error)); });
 }
 
 void SessionState::cancel_steps(const Status& reason) {
@@ -190,28 +204,33 @@ void SessionState::cancel_steps(const Status& reason) {
 Answer<wire::RunStepResponse> SessionState::run(Parcel<RunStepRequest>& request) {
   if (Status status = ready_to_run(); !status.ok()) return to_caf(status);
   if (!request->partial_run_handle.empty()) return run_partial(request);
+  if (request->fetches.empty() && request->targets.empty()) return to_caf(nothing_asked());
+  auto promise = self->make_response_promise<Parcel<RunStepResponse>>();
+  auto start_it = [this, request, promise](std::shared_ptr<const CompiledStep> compiled) {
+    StepOrder order;
+    order.step_id = random_step_id();
+    order.feeds = std::move(request->feeds);
+    order.fetches = std::move(request->fetches);
+    order.options = std::move(request->options);
+    start(std::move(compiled), order, request.call, to_promise(promise));
+  };
+  const auto& debug = request->options.debug_options();
+  if (!request->options.has_debug_options())
+    if (const auto known = compilations.find(key_of(version, *request)); known != compilations.end() && known->second->done) {
+      start_it(known->second->compiled);
+      return promise;
+    }
   StepShape shape;
   for (const auto& feed : request->feeds) shape.feeds.push_back(feed.name);
   shape.fetches = request->fetches;
   shape.targets = request->targets;
-  if (shape.fetches.empty() && shape.targets.empty()) return to_caf(nothing_asked());
-  auto promise = self->make_response_promise<Parcel<RunStepResponse>>();
-  auto go_on = [this, request, promise](const StepShape& of) mutable {
+  auto go_on = [this, request, promise, start_it](const StepShape& of) mutable {
     compile(of, request->options.debug_options(), request.call,
-            [this, request, promise](StatusOr<std::shared_ptr<const CompiledStep>> compiled) mutable {
-              if (!compiled.ok()) {
-                promise.deliver(to_caf(compiled.status()));
-                return;
-              }
-              StepOrder order;
-              order.step_id = random_step_id();
-              order.feeds = std::move(request->feeds);
-              order.fetches = std::move(request->fetches);
-              order.options = std::move(request->options);
-              start(*std::move(compiled), order, request.call, to_promise(promise));
+            [promise, start_it](StatusOr<std::shared_ptr<const CompiledStep>> compiled) mutable {
+              if (compiled.ok()) start_it(*std::move(compiled));
+              else promise.deliver(to_caf(compiled.status()));
             });
   };
-  const auto& debug = request->options.debug_options();
   if (debug.debug_tensor_watch_opts().empty()) go_on(shape);
   else
     tell_debugger(shape, debug, [go_on, shape, promise](Status told) mutable {

@@ -71,8 +71,7 @@ void SessionStep::send(const CompiledStep::Part& part, Parcel<RunGraphRequest> r
   ++running_;
   if (part.local) ++local_calls_;
   calls_.emplace_back(part.worker, request.call);
-  host_.run(part.worker, std::move(request),
-            [self = shared_from_this(), &part](StatusOr<Parcel<RunGraphResponse>> response) { self->arrived(part, std::move(response)); });
+  host_.run(part, std::move(request), shared_from_this());
 }
 
 void SessionStep::arrived(const CompiledStep::Part& part, StatusOr<Parcel<RunGraphResponse>> response) {

@@ -48,8 +48,8 @@ class SessionStep : public std::enable_shared_from_this<SessionStep> {
   /// The session, as its steps see it.
   class Host {
    public:
-    using Ran = std::function<void(StatusOr<Parcel<RunGraphResponse>>)>;
-    virtual void run(const Worker& worker, Parcel<RunGraphRequest> request, Ran ran) = 0;
+    /// Runs a part, and tells the step when it has arrived.
+    virtual void run(const CompiledStep::Part& part, Parcel<RunGraphRequest> request, std::shared_ptr<SessionStep> step) = 0;
     virtual void step_over(std::int64_t step_id) = 0;
 
    protected:
@@ -62,11 +62,11 @@ class SessionStep : public std::enable_shared_from_this<SessionStep> {
   /// The step's one order, or the next one of a partial run.
   void take(StepOrder& order, Answered answered);
   void cancel(const Status& reason);
+  void arrived(const CompiledStep::Part& part, StatusOr<Parcel<RunGraphResponse>> response);
 
  private:
   Parcel<RunGraphRequest> request_for(const CompiledStep::Part& part, const StepOrder& order, bool partial) const;
   void send(const CompiledStep::Part& part, Parcel<RunGraphRequest> request);
-  void arrived(const CompiledStep::Part& part, StatusOr<Parcel<RunGraphResponse>> response);
   void gather(RunGraphResponse& response);
   void fail(Status status);
   void cancel_calls(const Status& reason) const;

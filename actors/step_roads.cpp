@@ -101,9 +101,10 @@ void StepRoads::receive(const std::string& key, Receiver receiver) {
   }
   if (cancellation_.cancelled()) return receiver(cancellation_.reason());
   const std::string task = task_of(std::string(part_of_key(key, 0)));
-  if (task == task_) return ask_here(key, std::move(receiver));
-  auto peer = peers_ ? peers_->find(task) : Peers::const_iterator{};
-  if (!peers_ || peer == peers_->end()) return receiver(invalid("No worker known as {}: this task does not know its address", task));
+  if (task == session_->task) return ask_here(key, std::move(receiver));
+  const auto& peers = session_->peers;
+  auto peer = peers ? peers->find(task) : Peers::const_iterator{};
+  if (!peers || peer == peers->end()) return receiver(invalid("No worker known as {}: this task does not know its address", task));
   // At once: the step may fail before what it wants has been asked for.
   if (!std::exchange(hears_cancel_, true)) cancellation_.on_cancel([this] { cancelled(); });
   receivers_.emplace(key, std::move(receiver));
@@ -113,12 +114,12 @@ void StepRoads::receive(const std::string& key, Receiver receiver) {
 }
 
 void StepRoads::flush() {
-  if (!made_.empty()) device_->send(local_, PutTensors{step_, session_, std::exchange(made_, {}), 0});
+  if (!made_.empty()) device_->send(local_, PutTensors{step_, session_->name, std::exchange(made_, {}), 0});
   if (wanted_.empty()) return;
   const auto self = caf::actor_cast<Taker>(device_);
   for (auto& [peer, keys] : std::exchange(wanted_, {})) {
     if (std::find(asked_.begin(), asked_.end(), peer) == asked_.end()) asked_.push_back(peer);
-    device_->send(peer, FetchTensors{step_, std::move(keys), session_, task_, self});
+    device_->send(peer, FetchTensors{step_, std::move(keys), session_->name, session_->task, self});
   }
 }
 

@@ -16,15 +16,9 @@ namespace troupe {
 /// Implements the port of Send and Recv for one step on one device; belongs to the device's actor.
 class StepRoads final : public Rendezvous {
  public:
-  StepRoads(Device::pointer device, std::string task, std::shared_ptr<const std::string> session, RendezvousActor local,
-            std::shared_ptr<const Peers> peers, std::int64_t step, Cancellation& cancellation)
-      : device_(device),
-        task_(std::move(task)),
-        session_(std::move(session)),
-        local_(std::move(local)),
-        peers_(std::move(peers)),
-        step_(step),
-        cancellation_(cancellation) {}
+  StepRoads(Device::pointer device, std::shared_ptr<const SessionFacts> session, RendezvousActor local, std::int64_t step,
+            Cancellation& cancellation)
+      : device_(device), session_(std::move(session)), local_(std::move(local)), step_(step), cancellation_(cancellation) {}
 
   /// Hands a feed to whoever waits for it or will ask.
   void feed(NamedTensor tensor);
@@ -48,10 +42,8 @@ class StepRoads final : public Rendezvous {
   void cancelled();
 
   Device::pointer device_;
-  std::string task_;                            // own
-  std::shared_ptr<const std::string> session_;  // none for those who never made one
+  std::shared_ptr<const SessionFacts> session_;
   RendezvousActor local_;
-  std::shared_ptr<const Peers> peers_;
   std::int64_t step_;
   Cancellation& cancellation_;
   Status failed_;

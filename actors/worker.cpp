@@ -20,52 +20,53 @@ Answer<wire::GetStatusResponse> WorkerState::get_status(const wire::GetStatusReq
 
 Answer<wire::CreateWorkerSessionResponse> WorkerState::create_session(const wire::CreateWorkerSessionRequest& request) {
   auto session = std::make_shared<WorkerSession>();
-  session->name = request.session_handle();
-  session->shared_name = std::make_shared<const std::string>(session->name);
-  session->isolated = request.isolate_session_state();
-  session->task = parts.task;
-  session->peers = parts.peers;
+  auto facts = std::make_shared<SessionFacts>();
+  facts->name = std::make_shared<const std::string>(request.session_handle());
+  if (request.isolate_session_state()) facts->store = *facts->name;
+  facts->task = parts.task;
+  facts->peers = parts.peers;
   session->master_task = request.master_task();
   if (const auto master = parse_device(session->master_task); master.ok() && master->job && master->task)
-    session->worker = std::make_shared<const std::string>(fmt::format("/job:{}/task:{}", *master->job, *master->task));
+    facts->worker = fmt::format("/job:{}/task:{}", *master->job, *master->task);
   session->master_incarnation = static_cast<std::uint64_t>(request.master_incarnation());
   if (!session->master_task.empty())
     std::erase_if(sessions, [&](const auto& entry) {
       const auto& old = *entry.second;
       if (old.master_task != session->master_task || old.master_incarnation == session->master_incarnation) return false;
-      forget_session(old);
+      forget_session(*old.facts);
       return true;
     });
   if (request.server_def().cluster().job_size() > 0) {
-    session->task = task_name(request.server_def().job_name(), request.server_def().task_index());
-    session->peers = parts.join_cluster(request.server_def());
+    facts->task = task_name(request.server_def().job_name(), request.server_def().task_index());
+    facts->peers = parts.join_cluster(request.server_def());
   }
-  sessions[session->name] = session;
+  session->facts = std::move(facts);
+  sessions[request.session_handle()] = std::move(session);
   return pack<wire::CreateWorkerSessionResponse>();
 }
 
 Answer<wire::DeleteWorkerSessionResponse> WorkerState::delete_session(const wire::DeleteWorkerSessionRequest& request) {
   if (auto found = sessions.find(request.session_handle()); found != sessions.end()) {
-    if (found->second->isolated)
-      for (const auto& device : parts.devices) self->send(device, EraseStore{found->first});
-    forget_session(*found->second);
+    const SessionFacts& facts = *found->second->facts;
+    if (!facts.store.empty())
+      for (const auto& device : parts.devices) self->send(device, EraseStore{facts.store});
+    forget_session(facts);
     sessions.erase(found);
   }
   return pack<wire::DeleteWorkerSessionResponse>();
 }
 
 /// Tensors of its steps that nobody came for go with it.
-void WorkerState::forget_session(const WorkerSession& session) {
-  self->send(parts.rendezvous, ForgetSession{session.name});
-  self->send(parts.inbox, ForgetSession{session.name});
+void WorkerState::forget_session(const SessionFacts& session) {
+  self->send(parts.rendezvous, ForgetSession{*session.name});
+  self->send(parts.inbox, ForgetSession{*session.name});
   if (session.peers)
-    for (const auto& [task, peer] : *session.peers) self->send(peer, ForgetSession{session.name});
+    for (const auto& [task, peer] : *session.peers) self->send(peer, ForgetSession{*session.name});
 }
 
 StatusOr<WorkerSession*> WorkerState::find_session(const std::string& handle, bool created) {
   if (!created) {
-    legacy.task = parts.task;
-    legacy.peers = parts.peers;
+    if (!legacy.facts) legacy.facts = std::make_shared<const SessionFacts>(SessionFacts{nullptr, parts.task, {}, {}, parts.peers});
     return &legacy;
   }
   auto found = sessions.find(handle);
@@ -84,7 +85,7 @@ StatusOr<std::shared_ptr<RegisteredGraph>> WorkerState::compile(WorkerSession& s
   if (!urls.empty()) registered->graph_def.clear_node();
   for (auto& [device, nodes] : by_device) {
     std::size_t at = 0;
-    while (at < parts.attributes.size() && rename_task(parts.attributes[at].name(), session.task) != device) ++at;
+    while (at < parts.attributes.size() && rename_task(parts.attributes[at].name(), session.facts->task) != device) ++at;
     if (at == parts.attributes.size()) return invalid("{} unknown device.", device);
     *nodes.mutable_versions() = graph_def.versions();
     TRY_ASSIGN(Graph graph, Graph::from(nodes, library));
@@ -96,7 +97,6 @@ StatusOr<std::shared_ptr<RegisteredGraph>> WorkerState::compile(WorkerSession& s
       for (auto& node : *watched.mutable_node()) registered->graph_def.add_node()->Swap(&node);
     }
     TRY_ASSIGN(auto plan, Plan::compile(graph, all_kernels(), session.kernels));
-    registered->crosses |= plan->crosses();
     registered->parts.push_back({at, std::move(plan)});
   }
   return registered;

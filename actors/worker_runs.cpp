@@ -28,59 +28,66 @@ Answer<wire::RunGraphResponse> WorkerState::run_graph(Parcel<RunGraphRequest>& r
   return start(request, **session, graph->second);
 }
 
+Parcel<RunPlan> WorkerState::run_of(const RegisteredGraph::Part& part, const WorkerSession& session, std::int64_t step) {
+  auto run = pack<RunPlan>();
+  run->plan = part.plan;
+  run->session = session.facts;
+  run->step = step;
+  return run;
+}
+
 /// A run that waits for all its devices, and keeps the first root cause.
 struct WorkerState::Gathering {
   std::size_t left = 0;
   Status status;
   Parcel<RunGraphResponse> reply = pack<RunGraphResponse>();
   caf::typed_response_promise<Parcel<RunGraphResponse>> promise;
-  std::uint64_t call = 0;
   std::int64_t step = 0;
   std::shared_ptr<const RegisteredGraph> graph;
-  std::shared_ptr<const std::string> session;  // none for those who never made one
-  bool with_graph = false;                     // the answer is to show it
+  std::shared_ptr<const SessionFacts> session;
+  bool with_graph = false;  // the answer is to show it
 };
 
 Answer<wire::RunGraphResponse> WorkerState::start(Parcel<RunGraphRequest>& request, WorkerSession& session, std::shared_ptr<RegisteredGraph> graph) {
+  const bool with_graph = request->options.record_partition_graphs();
+  auto plan_for = [&](const RegisteredGraph::Part& part) {
+    auto plan = run_of(part, session, request->step_id);
+    plan->record = request->options.record_timeline();
+    // Feeds enter on the client's device, which is the first one.
+    if (&part == graph->parts.data()) plan->feeds = std::move(request->sends);
+    plan.call = request.call;
+    return plan;
+  };
+  if (graph->parts.size() == 1 && !with_graph) {
+    auto plan = plan_for(graph->parts.front());
+    plan->alone = true;
+    return self->delegate(parts.devices[graph->parts.front().device], std::move(plan));
+  }
   auto run = std::make_shared<Gathering>();
   run->left = std::max<std::size_t>(1, graph->parts.size());
   run->promise = self->make_response_promise<Parcel<RunGraphResponse>>();
-  run->call = request.call;
   run->step = request->step_id;
-  run->session = session.shared_name;
-  run->with_graph = request->options.record_partition_graphs();
+  run->session = session.facts;
+  run->with_graph = with_graph;
   run->graph = graph;
-  auto& device_calls = calls[run->call];
-  for (std::size_t i = 0; i < graph->parts.size(); ++i) {
-    auto part = pack<RunPlan>();
-    part->plan = graph->parts[i].plan;
-    part->task = session.task;
-    part->step = run->step;
-    part->session = session.shared_name;
-    part->store = session.isolated ? session.name : std::string();
-    part->worker = session.worker;
-    part->record = request->options.record_timeline();
-    part->peers = session.peers;
-    part->partial = request->is_partial;
-    // Feeds enter on the client's device, which is the first one.
-    if (i == 0) part->feeds = std::move(request->sends);
-    part.call = next_call_number();
-    device_calls.emplace_back(graph->parts[i].device, part.call);
-    self->request(parts.devices[graph->parts[i].device], caf::infinite, std::move(part))
+  run->reply->left_nothing = true;
+  for (const auto& part : graph->parts)
+    self->request(parts.devices[part.device], caf::infinite, plan_for(part))
         .then(
-            [this, run](Parcel<PlanDone>& done) {
-              for (auto& tensor : done->fetched) run->reply->received.push_back(std::move(tensor));
-              if (done->stats.node_stats_size() > 0) *run->reply->step_stats.add_dev_stats() = std::move(done->stats);
+            [this, run](Parcel<RunGraphResponse>& done) {
+              for (auto& tensor : done->received) run->reply->received.push_back(std::move(tensor));
+              for (auto& stats : *done->step_stats.mutable_dev_stats())
+                if (stats.node_stats_size() > 0) run->reply->step_stats.add_dev_stats()->Swap(&stats);
+              run->reply->left_nothing &= done->left_nothing;
               gathered(*run);
             },
-            [this, run](caf::error& error) {
+            [this, run, call = request.call](caf::error& error) {
               const Status status = from_caf(error);
               keep_root_cause(run->status, status);
               // The first error of a step wins and cancels the rest.
-              cancel(CancelCall{run->call, as_derived(status)});
+              cancel(CancelCall{call, as_derived(status)});
               gathered(*run);
             });
-  }
   const auto promise = run->promise;
   if (graph->parts.empty()) gathered(*run);
   return promise;
@@ -88,14 +95,12 @@ Answer<wire::RunGraphResponse> WorkerState::start(Parcel<RunGraphRequest>& reque
 
 void WorkerState::gathered(Gathering& run) {
   if (--run.left > 0) return;
-  calls.erase(run.call);
   if (!run.status.ok()) {
     // Tasks that wait for this step's tensors learn why they will not come.
-    self->send(parts.rendezvous, AbortStep{run.step, run.status, run.session ? *run.session : std::string()});
+    self->send(parts.rendezvous, AbortStep{run.step, run.status, run.session->name_or_empty()});
     run.promise.deliver(to_caf(run.status));
     return;
   }
-  run.reply->left_nothing = !run.graph->crosses;
   if (run.with_graph) run.reply->partition_graphs.push_back(run.graph->graph_def);
   run.promise.deliver(run.reply);
 }
@@ -111,21 +116,14 @@ Answer<wire::RunGraphResponse> WorkerState::run_partial(Parcel<RunGraphRequest>&
     auto run = slot;
     auto left = std::make_shared<std::size_t>(graph->parts.size());
     for (const auto& part : graph->parts) {
-      auto plan = pack<RunPlan>();
-      plan->plan = part.plan;
-      plan->task = session.task;
-      plan->step = step;
-      plan->session = session.shared_name;
-      plan->store = session.isolated ? session.name : std::string();
-      plan->worker = session.worker;
-      plan->peers = session.peers;
+      auto plan = run_of(part, session, step);
       plan->partial = true;
       plan.call = next_call_number();
       run->calls.emplace_back(part.device, plan.call);
-      auto ended = [this, run, left, step, name = session.name](const Status& status) {
+      auto ended = [this, run, left, step, session = session.facts](const Status& status) {
         if (!status.ok()) {
           keep_root_cause(run->status, status);
-          if (partial_runs.contains(step)) self->send(parts.rendezvous, AbortStep{step, status, name});
+          if (partial_runs.contains(step)) self->send(parts.rendezvous, AbortStep{step, status, session->name_or_empty()});
         }
         if (--*left > 0) return;
         run->over = true;
@@ -136,7 +134,7 @@ Answer<wire::RunGraphResponse> WorkerState::run_partial(Parcel<RunGraphRequest>&
         run->waiting_for_end.clear();
       };
       self->request(parts.devices[part.device], caf::infinite, std::move(plan))
-          .then([ended](Parcel<PlanDone>&) { ended(absl::OkStatus()); }, [ended](caf::error& error) { ended(from_caf(error)); });
+          .then([ended](Parcel<RunGraphResponse>&) { ended(absl::OkStatus()); }, [ended](caf::error& error) { ended(from_caf(error)); });
     }
   }
   auto run = slot;
@@ -146,11 +144,11 @@ Answer<wire::RunGraphResponse> WorkerState::run_partial(Parcel<RunGraphRequest>&
   more->fetches = request->receive_keys;
   const bool last = request->is_last_partial_run;
   const std::uint64_t call = request.call;
-  calls[call] = run->calls;
+  pieces[call] = run;
   self->request(parts.devices[graph->parts.front().device], caf::infinite, std::move(more))
       .then(
           [this, run, promise, last, call](Parcel<Fetched>& fetched) mutable {
-            calls.erase(call);
+            pieces.erase(call);
             auto reply = pack<RunGraphResponse>();
             reply->received = std::move(fetched->tensors);
             if (!last) {
@@ -167,7 +165,7 @@ Answer<wire::RunGraphResponse> WorkerState::run_partial(Parcel<RunGraphRequest>&
           },
           [this, run, promise, call](caf::error& error) mutable {
             // The run may not have said yet why it fails.
-            calls.erase(call);
+            pieces.erase(call);
             const Status status = from_caf(error);
             keep_root_cause(run->status, status);
             if (run->over) {
@@ -218,10 +216,10 @@ Answer<wire::RecvTensorResponse> WorkerState::receive(Parcel<RecvTensorRequest>&
 }
 
 void WorkerState::cancel(const CancelCall& message) {
-  // A call is a run on devices, or a tensor waited for at the rendezvous; the number tells by being known.
-  auto found = calls.find(message.call);
-  if (found == calls.end()) return self->send(parts.rendezvous, message);
-  for (auto [device, call] : found->second) self->send(parts.devices[device], CancelCall{call, message.reason});
+  if (auto piece = pieces.find(message.call); piece != pieces.end()) return stop_partial(*piece->second, message.reason);
+  // A run on devices, or a tensor waited for at the rendezvous; the number tells by being known.
+  self->send(parts.rendezvous, message);
+  for (const auto& device : parts.devices) self->send(device, message);
 }
 
 }  // namespace troupe

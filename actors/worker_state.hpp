@@ -17,19 +17,13 @@ struct RegisteredGraph {
     std::shared_ptr<const Plan> plan;
   };
   std::vector<Part> parts;
-  bool crosses = false;                                      // its steps exchange tensors between devices
   wire::GraphDef graph_def;                                  // for those who ask for partition graphs
   std::vector<std::pair<std::string, std::string>> watched;  // by device, serialised, for a debugger
 };
 
 struct WorkerSession {
-  std::string name;
-  std::shared_ptr<const std::string> shared_name;  // the same; none for those who never made a session
-  std::string task;                                // this worker, as the session names it
-  bool isolated = false;
-  std::shared_ptr<const Peers> peers;  // of its own where the session brought a cluster
+  std::shared_ptr<const SessionFacts> facts;
   std::string master_task;
-  std::shared_ptr<const std::string> worker;  // the same in short, for metrics
   std::uint64_t master_incarnation = 0;
   std::uint64_t next_graph = 0;
   std::map<std::string, std::shared_ptr<RegisteredGraph>> graphs;
@@ -52,7 +46,7 @@ struct WorkerState {
     Parcel<RunGraphResponse> last;
   };
   std::map<std::int64_t, std::shared_ptr<PartialRun>> partial_runs;
-  std::unordered_map<std::uint64_t, std::vector<std::pair<std::size_t, std::uint64_t>>> calls;  // to the devices' own
+  std::unordered_map<std::uint64_t, std::shared_ptr<const PartialRun>> pieces;  // calls that are a part of a partial run
 
   Answer<wire::GetStatusResponse> get_status(const wire::GetStatusRequest&);
   Answer<wire::CreateWorkerSessionResponse> create_session(const wire::CreateWorkerSessionRequest& request);
@@ -71,10 +65,11 @@ struct WorkerState {
   StatusOr<std::shared_ptr<RegisteredGraph>> compile(WorkerSession& session, const wire::GraphDef& graph_def, const wire::DebugOptions& debug);
   Answer<wire::RunGraphResponse> start(Parcel<RunGraphRequest>& request, WorkerSession& session, std::shared_ptr<RegisteredGraph> graph);
   Answer<wire::RunGraphResponse> run_partial(Parcel<RunGraphRequest>& request, WorkerSession& session, std::shared_ptr<RegisteredGraph> graph);
+  static Parcel<RunPlan> run_of(const RegisteredGraph::Part& part, const WorkerSession& session, std::int64_t step);
   struct Gathering;
   void gathered(Gathering& run);
   void stop_partial(const PartialRun& run, const Status& reason);
-  void forget_session(const WorkerSession& session);
+  void forget_session(const SessionFacts& session);
   Status check_key(const std::string& key) const;
 };
 

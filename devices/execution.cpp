@@ -42,8 +42,8 @@ void hand_on_reference(const PlanNode& p, std::span<Value> inputs, std::span<Val
 
 }  // namespace
 
-Execution::Execution(std::shared_ptr<const Plan> plan, Hands hands)
-    : plan_(std::move(plan)), hands_(std::move(hands)), unit_(std::make_shared<Unit>(hands_.cuts ? hands_.cuts : std::make_shared<Cuts>())) {}
+Execution::Execution(std::shared_ptr<const Plan> plan, std::shared_ptr<const Hands> hands)
+    : plan_(std::move(plan)), hands_(std::move(hands)), unit_(std::make_shared<Unit>(hands_->cuts ? hands_->cuts : std::make_shared<Cuts>())) {}
 Execution::~Execution() = default;
 
 void Execution::run(Finished finished) {
@@ -124,12 +124,12 @@ void Execution::process(const Ready& ready) {
 void Execution::run_kernel_node(const Ready& ready, const PlanNode& p, std::span<Value> inputs) {
   if (!p.kernel) return fail(p, p.missing);
   if (p.kernel->start) return start_waiting(ready, p, inputs);
-  if (!hands_.offload || p.kernel->place == Place::device || (stats_ && p.fused)) return run_here(ready, p, inputs);
+  if (!hands_->offload || p.kernel->place == Place::device || (stats_ && p.fused)) return run_here(ready, p, inputs);
   if (p.kernel->place == Place::io) return run_elsewhere(ready, p, inputs, 0);
   std::int64_t elements = 0;
   for (const Value& v : inputs) elements += v.tensor.size();
   const float expected = plan_->costs().expected(ready.node, *p.kernel, elements);
-  if (expected > hands_.worth_ns) return run_elsewhere(ready, p, inputs, elements);
+  if (expected > hands_->worth_ns) return run_elsewhere(ready, p, inputs, elements);
   if (expected < unmeasured_ns && (elements == 0 || plan_->costs().knows(ready.node))) return run_here(ready, p, inputs);
   const std::int64_t started = now_ns();
   run_here(ready, p, inputs);
@@ -205,12 +205,12 @@ void Execution::run_elsewhere(const Ready& ready, const PlanNode& p, std::span<V
   ++elsewhere_;
   const bool computes = p.kernel->place != Place::io;  // files are waited for, other threads are not: cuts do not depend on their number
   if (computes) unit_->enter();
-  hands_.offload(
+  hands_->offload(
       [self = shared_from_this(), w, kernel = p.kernel, computes, elements] {
         const std::int64_t started = now_ns();
         Status status = run_kernel(*kernel, *w->call);
         const std::int64_t took = now_ns() - started;
-        self->hands_.back([self, w, computes, elements, took, status = std::move(status)] {
+        self->hands_->back([self, w, computes, elements, took, status = std::move(status)] {
           --self->elsewhere_;
           if (elements > 0) self->plan_->costs().learn(w->ready.node, elements, took);
           self->complete(w, status);
@@ -221,14 +221,14 @@ void Execution::run_elsewhere(const Ready& ready, const PlanNode& p, std::span<V
 }
 
 void Execution::run_blocking(std::function<void()> work, std::function<void()> after) {
-  if (!hands_.offload) {
+  if (!hands_->offload) {
     work();
     return after();
   }
-  hands_.offload(
-      [back = hands_.back, work = std::move(work), after = std::move(after)] {
+  hands_->offload(
+      [hands = hands_, work = std::move(work), after = std::move(after)] {
         work();
-        back(after);
+        hands->back(after);
       },
       Place::io);
 }

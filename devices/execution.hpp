@@ -27,23 +27,31 @@ struct Hands {
   std::shared_ptr<Cuts> cuts;
 };
 
+class Execution;
+
+/// Knows how to make and run the functions that a run's kernels name.
+class Functions {
+ public:
+  virtual ~Functions() = default;
+  virtual void call(Execution& from, const wire::NameAttrList& function, std::vector<Tensor> arguments, FunctionDone done) = 0;
+  virtual StatusOr<std::shared_ptr<const KeptFunction>> keep(Execution& from, const wire::NameAttrList& function) = 0;
+};
+
 /// Belongs to its device's actor, which alone calls it. Keeps itself alive until it is done.
 class Execution final : public Step, public StepHost, public std::enable_shared_from_this<Execution> {
  public:
   using Finished = std::function<void(Status)>;
 
-  Execution(std::shared_ptr<const Plan> plan, Hands hands);
+  Execution(std::shared_ptr<const Plan> plan, std::shared_ptr<const Hands> hands);
+  /// Alone.
+  explicit Execution(std::shared_ptr<const Plan> plan) : Execution(std::move(plan), std::make_shared<const Hands>()) {}
   ~Execution() override;
 
   void set_arguments(std::vector<Tensor> arguments) { arguments_ = std::move(arguments); }
   std::vector<Tensor>& results() { return results_; }
   /// Collects start and end of every node.
   void record(wire::DeviceStepStats* stats) { stats_ = stats; }
-  /// `call_function` of nested executions, given by who knows how to instantiate one.
-  using CallFunction = std::function<void(Execution&, const wire::NameAttrList&, std::vector<Tensor>, FunctionDone)>;
-  void set_function_caller(CallFunction caller) { call_function_ = std::move(caller); }
-  using KeepFunction = std::function<StatusOr<std::shared_ptr<const KeptFunction>>(Execution&, const wire::NameAttrList&)>;
-  void set_function_keeper(KeepFunction keeper) { keep_function_ = std::move(keeper); }
+  void set_functions(std::shared_ptr<Functions> functions) { functions_ = std::move(functions); }
 
   /// Makes this run part of another one's step, whose function it is.
   void join(Execution& caller) {
@@ -69,11 +77,11 @@ class Execution final : public Step, public StepHost, public std::enable_shared_
   std::vector<std::string> waiting() const;
 
   void call_function(const wire::NameAttrList& function, std::vector<Tensor> arguments, FunctionDone done) override {
-    call_function_(*this, function, std::move(arguments), std::move(done));
+    functions_->call(*this, function, std::move(arguments), std::move(done));
   }
   StatusOr<std::shared_ptr<const KeptFunction>> keep_function(const wire::NameAttrList& function) override {
-    if (!keep_function_) return unimplemented("Function {} cannot be kept here", function.name());
-    return keep_function_(*this, function);
+    if (!functions_) return unimplemented("Function {} cannot be kept here", function.name());
+    return functions_->keep(*this, function);
   }
   void run_blocking(std::function<void()> work, std::function<void()> after) override;
   const Plan& plan() const { return *plan_; }
@@ -122,11 +130,10 @@ class Execution final : public Step, public StepHost, public std::enable_shared_
   void note(const NodeFacts& node, const std::string& operands, std::int64_t started, std::span<const Value> outputs);
 
   std::shared_ptr<const Plan> plan_;
-  Hands hands_;
+  std::shared_ptr<const Hands> hands_;
   Finished finished_;
   Status status_;
-  CallFunction call_function_;
-  KeepFunction keep_function_;
+  std::shared_ptr<Functions> functions_;
   std::vector<Tensor> arguments_, results_;
   wire::DeviceStepStats* stats_ = nullptr;
 

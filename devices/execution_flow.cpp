@@ -156,7 +156,7 @@ void Execution::settle(Frame& frame) {
     // With a limit of one iteration at a time the next must begin before the last goes.
     if (frame.iterations.size() == 1) start_next(frame);
     plan_->spares().give(frame.index, std::move(frame.iterations.front()));
-    frame.iterations.pop_front();
+    frame.iterations.erase(frame.iterations.begin());
     ++frame.first;
     start_next(frame);
   }

@@ -4,7 +4,8 @@
 #include <troupe/devices/plan.hpp>
 #include <troupe/ops/value.hpp>
 
-#include <deque>
+#include <boost/container/small_vector.hpp>
+
 #include <memory>
 #include <vector>
 
@@ -33,7 +34,7 @@ struct Frame {
   std::uint64_t id = 0;               // on the wire
   int enters_left = 0;
   std::int64_t first = 0;
-  std::deque<std::unique_ptr<Iteration>> iterations;
+  boost::container::small_vector<std::unique_ptr<Iteration>, 2> iterations;
   std::vector<std::pair<int, Value>> invariants;  // of constant Enters
   std::vector<std::pair<int, Value>> next_roots;  // NextIterations held back by the limit of parallel iterations
   std::vector<int> dead_exits;

@@ -82,7 +82,7 @@ StatusOr<std::vector<Tensor>> Engine::run(const std::map<std::string, Tensor>& f
   if (!plan) {
     TRY_ASSIGN(plan, compile(names, fetches, targets));
   }
-  auto execution = std::make_shared<Execution>(plan, Hands{});
+  auto execution = std::make_shared<Execution>(plan);
   execution->resources = &store_;
   execution->set_arguments(std::move(arguments));
   std::optional<Status> ended;

@@ -107,7 +107,7 @@ Runner::Runner(const wire::GraphDef& def) {
 }
 
 Tensor Runner::operator()(std::vector<Tensor> arguments) {
-  auto execution = std::make_shared<Execution>(plan_, Hands{});
+  auto execution = std::make_shared<Execution>(plan_);
   execution->set_arguments(std::move(arguments));
   Status ended = internal("The plan did not come to its end");
   execution->run([&](Status status) { ended = std::move(status); });

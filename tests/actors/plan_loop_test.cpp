@@ -87,7 +87,7 @@ StatusOr<Value> run_parts(const std::map<std::string, wire::GraphDef>& parts, co
     for (Node& node : graph.nodes()) node.device = node.def.device();
     Run& run = runs.emplace_back();
     TRY_ASSIGN(auto plan, Plan::compile(graph, all_kernels(), run.cache));
-    run.execution = std::make_shared<Execution>(plan, Hands{});
+    run.execution = std::make_shared<Execution>(plan);
     run.execution->device = graph.node(0).device;
     run.execution->resources = &run.store;
     run.execution->rendezvous = &exchange;

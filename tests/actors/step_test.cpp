@@ -22,8 +22,9 @@ struct Task {
 
 class StepTest : public testing::Test, public SessionStep::Host {
  protected:
-  void run(const Worker& worker, Parcel<RunGraphRequest> request, Ran ran) override {
-    port.ask<Parcel<RunGraphResponse>>(worker, std::move(ran), std::move(request));
+  void run(const CompiledStep::Part& part, Parcel<RunGraphRequest> request, std::shared_ptr<SessionStep> step) override {
+    port.ask<Parcel<RunGraphResponse>>(
+        part.worker, [&part, step](StatusOr<Parcel<RunGraphResponse>> response) { step->arrived(part, std::move(response)); }, std::move(request));
   }
   void step_over(std::int64_t step_id) override { EXPECT_EQ(step_id, 7); }
 

@@ -29,7 +29,7 @@ TEST_F(LateAnswers, FindTheWaysOfTheStepGone) {
   hands.offload = [&jobs](std::function<void()> job, Place) { jobs.push_back(std::move(job)); };
   hands.back = [](std::function<void()> job) { job(); };
   CountingRendezvous ways;
-  auto execution = std::make_shared<Execution>(plan_, hands);
+  auto execution = std::make_shared<Execution>(plan_, std::make_shared<const Hands>(hands));
   execution->resources = &store_;
   execution->rendezvous = &ways;
   execution->flush_when_idle();
@@ -52,7 +52,7 @@ TEST_F(LateAnswers, OfFunctionsThatOutliveTheirStepDoNotUseItsWays) {
   result("y");
   compile();
   CountingRendezvous ways;
-  auto execution = std::make_shared<Execution>(plan_, Hands{});
+  auto execution = std::make_shared<Execution>(plan_);
   execution->resources = &store_;
   execution->rendezvous = &ways;
   execution->set_arguments({Tensor::scalar(1.0f)});

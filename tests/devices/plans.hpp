@@ -74,7 +74,7 @@ class Plans : public ::testing::Test {
   /// With a record of the step where `stats` are given.
   StatusOr<std::vector<Tensor>> run(std::vector<Tensor> arguments = {}, wire::DeviceStepStats* stats = nullptr) {
     if (!plan_) compile();
-    auto execution = std::make_shared<Execution>(plan_, Hands{});
+    auto execution = std::make_shared<Execution>(plan_);
     execution->resources = &store_;
     execution->record(stats);
     execution->set_arguments(std::move(arguments));

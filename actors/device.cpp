@@ -55,7 +55,7 @@ struct DeviceState {
     hands->cuts = std::make_shared<Cuts>();
     if (!offload) return hands;
     hands->offload = offload;
-    if (!facts.computes_elsewhere) hands->worth_ns = std::numeric_limits<float>::infinity();
+    if (!facts.computes_elsewhere) hands->worth_ns = hands->worth_alone_ns = std::numeric_limits<float>::infinity();
     auto* scheduler = dynamic_cast<LoopScheduler*>(&self->home_system().scheduler());
     hands->back = [device = caf::actor_cast<Device>(self), scheduler](std::function<void()> work) {
       const auto send = [&] { caf::anon_send(device, Job{std::make_shared<std::function<void()>>(std::move(work))}); };

@@ -129,7 +129,7 @@ void Execution::run_kernel_node(const Ready& ready, const PlanNode& p, std::span
   std::int64_t elements = 0;
   for (const Value& v : inputs) elements += v.tensor.size();
   const float expected = plan_->costs().expected(ready.node, *p.kernel, elements);
-  if (expected > hands_->worth_ns) return run_elsewhere(ready, p, inputs, elements);
+  if (expected > (ready_.empty() ? hands_->worth_alone_ns : hands_->worth_ns)) return run_elsewhere(ready, p, inputs, elements);
   if (expected < unmeasured_ns && (elements == 0 || plan_->costs().knows(ready.node))) return run_here(ready, p, inputs);
   const std::int64_t started = now_ns();
   run_here(ready, p, inputs);

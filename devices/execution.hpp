@@ -22,8 +22,9 @@ struct Hands {
   std::function<void(std::function<void()>, Place)> offload;
   /// Runs a job on the device's actor; called from any thread.
   std::function<void(std::function<void()>)> back;
-  /// Kernels expected to take longer than this many nanoseconds are worth a hand-off.
-  float worth_ns = 100'000;
+  /// Kernels expected to take longer than this many nanoseconds are worth a hand-off while others could run beside them, and while none could:
+  /// then it only lets the device's thread answer others meanwhile, or splits the kernel.
+  float worth_ns = 100'000, worth_alone_ns = 250'000;
   std::shared_ptr<Cuts> cuts;
 };
 

@@ -25,7 +25,7 @@ TEST_F(LateAnswers, FindTheWaysOfTheStepGone) {
   compile();
   std::vector<std::function<void()>> jobs;
   Hands hands;
-  hands.worth_ns = 0;
+  hands.worth_ns = hands.worth_alone_ns = 0;
   hands.offload = [&jobs](std::function<void()> job, Place) { jobs.push_back(std::move(job)); };
   hands.back = [](std::function<void()> job) { job(); };
   CountingRendezvous ways;

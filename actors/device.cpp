@@ -9,6 +9,8 @@
 #include <troupe/ops/parallel.hpp>
 #include <troupe/ops/resources/variable.hpp>
 
+#include <boost/container/flat_map.hpp>
+
 #include <limits>
 #include <map>
 
@@ -34,8 +36,8 @@ struct DeviceState {
   RendezvousActor rendezvous;
   Offload offload;
   std::map<std::string, std::unique_ptr<ResourceStore>> stores;
-  std::map<std::int64_t, std::shared_ptr<Run>> runs;  // by step
-  std::map<std::uint64_t, std::int64_t> calls;
+  boost::container::flat_map<std::int64_t, std::shared_ptr<Run>> runs;  // by step
+  boost::container::flat_map<std::uint64_t, std::int64_t> calls;
   std::shared_ptr<FunctionRunner> functions;
   std::shared_ptr<const Hands> hands;
   struct Watcher {
@@ -78,8 +80,7 @@ struct DeviceState {
     run->execution = std::make_shared<Execution>(request->plan, hands);
     Execution& execution = *run->execution;
     execution.id = request->step;
-    execution.device = rename_task(facts.name, session.task);
-    execution.default_container = facts.default_container;
+    execution.device = request->device;
     execution.resources = &store(session.store);
     execution.rendezvous = &run->roads;
     execution.flush_when_idle();
@@ -87,7 +88,7 @@ struct DeviceState {
     execution.set_functions(functions);
     if (facts.staleness) execution.watch(std::make_shared<StepSight>(facts.staleness, session.worker.empty() ? "unknown" : session.worker));
     if (request->record) {
-      auto* stats = run->done->step_stats.add_dev_stats();
+      auto* stats = run->done->step_stats.edit().add_dev_stats();
       stats->set_device(execution.device);
       execution.record(stats);
     }
@@ -106,7 +107,7 @@ struct DeviceState {
     calls.erase(run->order.call);
     if (status.ok() && order.partial) finished_partial[order.step] = run;  // fetches may still be taken one by one
     if (status.ok() && !order.partial) {
-      run->execution->resources->erase_container(run->execution->container());
+      run->execution->resources->erase_step(order.step);
       auto fetched = run->roads.take_fetched();
       if (fetched.ok()) run->done->received = *std::move(fetched);
       else status = fetched.status();
@@ -202,7 +203,7 @@ struct DeviceState {
 
   void forget(std::int64_t step) {
     finished_partial.erase(step);
-    for (auto& [name, store] : stores) store->erase_container(fmt::format("__per_step_{}", step));
+    for (auto& [name, store] : stores) store->erase_step(step);
   }
 
   std::map<std::int64_t, std::shared_ptr<Run>> finished_partial;

@@ -19,7 +19,7 @@ namespace troupe {
 /// What the runs of one session have in common.
 struct SessionFacts {
   std::shared_ptr<const std::string> name;  // none for those who never made one
-  std::string task;                         // of this device, as the session names it
+  std::string task;                         // this one, as the session names it
   std::string store;                        // of a session that keeps its own resources; empty for the shared one
   std::string worker;                       // the task whose master runs the steps; empty where that is not known
   std::shared_ptr<const Peers> peers;
@@ -28,6 +28,7 @@ struct SessionFacts {
 struct RunPlan {
   std::shared_ptr<const Plan> plan;
   std::shared_ptr<const SessionFacts> session;
+  std::string device;  // as the session names it
   std::int64_t step = 0;
   std::vector<NamedTensor> feeds;
   bool partial = false;  // more feeds will come, fetches are asked for one by one

@@ -207,7 +207,6 @@ void FunctionRunner::run(const std::shared_ptr<const Plan>& plan, Step& from, Ca
   auto nested = std::make_shared<Execution>(plan, hands_);
   nested->id = from.id;
   nested->device = from.device;
-  nested->default_container = from.default_container;
   nested->resources = from.resources;
   nested->rendezvous = from.rendezvous;
   nested->cancellation = cancellation;

@@ -4,6 +4,7 @@
 #include <troupe/actors/wire_codec.hpp>
 #include <troupe/messaging/reply_port.hpp>
 
+#include <boost/container/flat_map.hpp>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -33,7 +34,7 @@ struct GatewayState {
   std::map<caf::actor_addr, Guest> guests;
   std::unique_ptr<ReplyPort> port;
   Status closed;
-  std::map<std::uint64_t, bool> open;   // numbers of calls under way; true: the master's
+  boost::container::flat_map<std::uint64_t, bool> open;   // numbers of calls under way; true: the master's
   std::vector<std::uint64_t> received;  // calls by method
 
   const Master& of(service::Master*) const { return master; }

@@ -28,7 +28,7 @@ std::string summary(const RunStepRequest& request) {
   }
   for (const auto& fetch : request.fetches) brief.add_fetch(fetch);
   for (const auto& target : request.targets) brief.add_target(target);
-  if (request.options.ByteSizeLong() > 0) *brief.mutable_options() = request.options;
+  if (request.options->ByteSizeLong() > 0) *brief.mutable_options() = *request.options;
   brief.set_partial_run_handle(request.partial_run_handle);
   brief.set_store_errors_in_response_body(request.store_errors_in_response_body);
   brief.set_request_id(request.request_id);

@@ -6,6 +6,8 @@
 #include <troupe/config/device_name.hpp>
 #include <troupe/ops/graph.hpp>
 
+#include <boost/container/flat_map.hpp>
+
 #include <chrono>
 #include <map>
 #include <optional>
@@ -62,7 +64,7 @@ struct SessionState : SessionStep::Host {
     std::shared_ptr<SessionStep> step;
     std::uint64_t call = 0;
   };
-  std::map<std::int64_t, Running> running;
+  boost::container::flat_map<std::int64_t, Running> running;
   struct Partial {
     std::shared_ptr<const CompiledStep> compiled;
     std::int64_t step_id = 0;

@@ -79,7 +79,7 @@ Parcel<wire::RunCallableResponse> callable_reply(const std::vector<std::string>&
         to_proto(tensor.tensor, reply->add_fetch());
         break;
       }
-  reply->mutable_metadata()->Swap(&step.metadata);
+  if (!step.metadata.untouched()) reply->mutable_metadata()->Swap(&step.metadata.edit());
   return reply;
 }
 
@@ -214,8 +214,8 @@ Answer<wire::RunStepResponse> SessionState::run(Parcel<RunStepRequest>& request)
     order.options = std::move(request->options);
     start(std::move(compiled), order, request.call, to_promise(promise));
   };
-  const auto& debug = request->options.debug_options();
-  if (!request->options.has_debug_options())
+  const auto& debug = request->options->debug_options();
+  if (!request->options->has_debug_options())
     if (const auto known = compilations.find(key_of(version, *request)); known != compilations.end() && known->second->done) {
       start_it(known->second->compiled);
       return promise;
@@ -225,11 +225,10 @@ Answer<wire::RunStepResponse> SessionState::run(Parcel<RunStepRequest>& request)
   shape.fetches = request->fetches;
   shape.targets = request->targets;
   auto go_on = [this, request, promise, start_it](const StepShape& of) mutable {
-    compile(of, request->options.debug_options(), request.call,
-            [promise, start_it](StatusOr<std::shared_ptr<const CompiledStep>> compiled) mutable {
-              if (compiled.ok()) start_it(*std::move(compiled));
-              else promise.deliver(to_caf(compiled.status()));
-            });
+    compile(of, request->options->debug_options(), request.call, [promise, start_it](StatusOr<std::shared_ptr<const CompiledStep>> compiled) mutable {
+      if (compiled.ok()) start_it(*std::move(compiled));
+      else promise.deliver(to_caf(compiled.status()));
+    });
   };
   if (debug.debug_tensor_watch_opts().empty()) go_on(shape);
   else
@@ -333,7 +332,7 @@ Answer<wire::RunCallableResponse> SessionState::run_callable(Asked<wire::RunCall
   const StepShape shape = shape_of(options);
   auto order = std::make_shared<StepOrder>();
   order->step_id = random_step_id();
-  order->options = options.run_options();
+  if (options.has_run_options()) order->options.edit() = options.run_options();
   order->fetches = shape.fetches;
   for (int i = 0; i < request->feed_size(); ++i) {
     auto tensor = tensor_from_proto(request->feed(i));
@@ -342,7 +341,7 @@ Answer<wire::RunCallableResponse> SessionState::run_callable(Asked<wire::RunCall
   }
   auto promise = self->make_response_promise<Parcel<wire::RunCallableResponse>>();
   auto go_on = [this, order, promise, call = request.call](const StepShape& of) mutable {
-    compile(of, order->options.debug_options(), call,
+    compile(of, order->options->debug_options(), call,
             [this, order, fetches = of.fetches, promise, call](StatusOr<std::shared_ptr<const CompiledStep>> compiled) mutable {
               if (!compiled.ok()) {
                 promise.deliver(to_caf(compiled.status()));

@@ -59,10 +59,11 @@ Parcel<RunGraphRequest> SessionStep::request_for(const CompiledStep::Part& part,
   request->is_partial = partial;
   request->store_errors_in_response_body = true;
   request->request_id = part.local ? 0 : random_request_id();  // within the process nothing comes twice
-  const bool trace = order.options.trace_level() == wire::RunOptions::FULL_TRACE;
-  request->options.set_record_timeline(trace);
-  request->options.set_record_costs(trace);
-  request->options.set_record_partition_graphs(order.options.output_partition_graphs());
+  if (order.options->trace_level() == wire::RunOptions::FULL_TRACE) {
+    request->options.edit().set_record_timeline(true);
+    request->options.edit().set_record_costs(true);
+  }
+  if (order.options->output_partition_graphs()) request->options.edit().set_record_partition_graphs(true);
   request.call = next_call_number();
   return request;
 }
@@ -95,8 +96,9 @@ void SessionStep::arrived(const CompiledStep::Part& part, StatusOr<Parcel<RunGra
 
 void SessionStep::gather(RunGraphResponse& response) {
   for (auto& tensor : response.received) reply_->tensors.push_back(std::move(tensor));
-  for (auto& stats : *response.step_stats.mutable_dev_stats()) metadata_.mutable_step_stats()->add_dev_stats()->Swap(&stats);
-  for (auto& graph : response.partition_graphs) metadata_.add_partition_graphs()->Swap(&graph);
+  if (!response.step_stats.untouched())
+    for (auto& stats : *response.step_stats.edit().mutable_dev_stats()) metadata_.edit().mutable_step_stats()->add_dev_stats()->Swap(&stats);
+  for (auto& graph : response.partition_graphs) metadata_.edit().add_partition_graphs()->Swap(&graph);
 }
 
 void SessionStep::fail(Status status) {

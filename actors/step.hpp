@@ -37,7 +37,7 @@ struct StepOrder {
   std::int64_t step_id = 0;
   std::vector<NamedTensor> feeds;
   std::vector<std::string> fetches;
-  wire::RunOptions options;
+  Seldom<wire::RunOptions> options;
   bool partial = false;
   bool last = true;  // of a partial run's requests
 };
@@ -83,7 +83,7 @@ class SessionStep : public std::enable_shared_from_this<SessionStep> {
   std::vector<Status> failures_;
   Status cancelled_because_;
   std::vector<std::pair<Worker, std::uint64_t>> calls_;
-  wire::RunMetadata metadata_;
+  Seldom<wire::RunMetadata> metadata_;
 
   // What the client waits for now.
   Answered answered_;

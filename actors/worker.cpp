@@ -97,7 +97,7 @@ StatusOr<std::shared_ptr<RegisteredGraph>> WorkerState::compile(WorkerSession& s
       for (auto& node : *watched.mutable_node()) registered->graph_def.add_node()->Swap(&node);
     }
     TRY_ASSIGN(auto plan, Plan::compile(graph, all_kernels(), session.kernels));
-    registered->parts.push_back({at, std::move(plan)});
+    registered->parts.push_back({at, device, std::move(plan)});
   }
   return registered;
 }

@@ -32,6 +32,7 @@ Parcel<RunPlan> WorkerState::run_of(const RegisteredGraph::Part& part, const Wor
   auto run = pack<RunPlan>();
   run->plan = part.plan;
   run->session = session.facts;
+  run->device = part.name;
   run->step = step;
   return run;
 }
@@ -49,10 +50,10 @@ struct WorkerState::Gathering {
 };
 
 Answer<wire::RunGraphResponse> WorkerState::start(Parcel<RunGraphRequest>& request, WorkerSession& session, std::shared_ptr<RegisteredGraph> graph) {
-  const bool with_graph = request->options.record_partition_graphs();
+  const bool with_graph = request->options->record_partition_graphs();
   auto plan_for = [&](const RegisteredGraph::Part& part) {
     auto plan = run_of(part, session, request->step_id);
-    plan->record = request->options.record_timeline();
+    plan->record = request->options->record_timeline();
     // Feeds enter on the client's device, which is the first one.
     if (&part == graph->parts.data()) plan->feeds = std::move(request->sends);
     plan.call = request.call;
@@ -76,8 +77,9 @@ Answer<wire::RunGraphResponse> WorkerState::start(Parcel<RunGraphRequest>& reque
         .then(
             [this, run](Parcel<RunGraphResponse>& done) {
               for (auto& tensor : done->received) run->reply->received.push_back(std::move(tensor));
-              for (auto& stats : *done->step_stats.mutable_dev_stats())
-                if (stats.node_stats_size() > 0) run->reply->step_stats.add_dev_stats()->Swap(&stats);
+              if (!done->step_stats.untouched())
+                for (auto& stats : *done->step_stats.edit().mutable_dev_stats())
+                  if (stats.node_stats_size() > 0) run->reply->step_stats.edit().add_dev_stats()->Swap(&stats);
               run->reply->left_nothing &= done->left_nothing;
               gathered(*run);
             },

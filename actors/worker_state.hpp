@@ -14,6 +14,7 @@ namespace troupe {
 struct RegisteredGraph {
   struct Part {
     std::size_t device;
+    std::string name;  // of the device, as the session names it
     std::shared_ptr<const Plan> plan;
   };
   std::vector<Part> parts;

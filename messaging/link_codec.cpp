@@ -28,7 +28,7 @@ std::optional<std::uint64_t> number_of(const std::string& handle) {
 /// A request that says no more than which graph to run in which step.
 bool is_plain(const RunGraphRequest& r) {
   return r.sends.empty() && r.receive_keys.empty() && !r.is_partial && !r.is_last_partial_run && r.create_worker_session_called &&
-         r.store_errors_in_response_body && r.options.ByteSizeLong() == 0;
+         r.store_errors_in_response_body && r.options->ByteSizeLong() == 0;
 }
 
 template <class T>

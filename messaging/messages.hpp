@@ -5,6 +5,7 @@
 #include <troupe/wire/step_stats.pb.h>
 #include <troupe/wire/worker.pb.h>
 #include <caf/allowed_unsafe_message_type.hpp>
+#include <troupe/messaging/seldom.hpp>
 #include <troupe/messaging/tensor.hpp>
 
 #include <memory>
@@ -50,14 +51,14 @@ struct RunStepRequest {
   std::string session_handle;
   std::vector<NamedTensor> feeds;
   std::vector<std::string> fetches, targets;
-  wire::RunOptions options;
+  Seldom<wire::RunOptions> options;
   std::string partial_run_handle;
   bool store_errors_in_response_body = false;
   std::int64_t request_id = 0;
 };
 struct RunStepResponse {
   std::vector<NamedTensor> tensors;
-  wire::RunMetadata metadata;
+  Seldom<wire::RunMetadata> metadata;
   Status status;  // travels in the body where the request asked for that
 };
 
@@ -66,7 +67,7 @@ struct RunGraphRequest {
   bool create_worker_session_called = false;
   std::string graph_handle;
   std::int64_t step_id = 0;
-  wire::ExecutorOpts options;
+  Seldom<wire::ExecutorOpts> options;
   std::vector<NamedTensor> sends;  // by rendezvous key
   std::vector<std::string> receive_keys;
   bool is_partial = false, is_last_partial_run = false;
@@ -75,8 +76,8 @@ struct RunGraphRequest {
 };
 struct RunGraphResponse {
   std::vector<NamedTensor> received;  // by rendezvous key
-  wire::StepStats step_stats;
-  wire::CostGraphDef cost_graph;
+  Seldom<wire::StepStats> step_stats;
+  Seldom<wire::CostGraphDef> cost_graph;
   std::vector<wire::GraphDef> partition_graphs;
   Status status;
   bool left_nothing = false;  // within a process: there is nothing of the step to clean up

@@ -29,6 +29,15 @@ class MessageReader {
   bool text(std::string& out) { return reader_.read_text(&out); }
   bool texts(std::vector<std::string>& out) { return reader_.read_text(&out.emplace_back()); }
   bool message(google::protobuf::MessageLite& out) { return reader_.read_message(&out); }
+  /// Clients write empty ones too.
+  template <class M>
+  bool message(Seldom<M>& out) {
+    SliceReader after = reader_, bytes = reader_;
+    if (!after.read_bytes(&bytes)) return false;
+    if (bytes.left() > 0) return reader_.read_message(&out.edit());
+    reader_ = after;
+    return true;
+  }
   template <class T>
   bool number(T& out) {
     std::uint64_t value = 0;
@@ -77,8 +86,14 @@ void write_texts(SliceWriter& out, int field, const std::vector<std::string>& te
   for (const std::string& text : texts) out.text(field, text);
 }
 
-void optional_message(SliceWriter& out, int field, const google::protobuf::MessageLite& message) {
-  if (message.ByteSizeLong() > 0) out.message(field, message);
+template <class M>
+void write_message(SliceWriter& out, int field, const Seldom<M>& message) {
+  if (message.untouched()) out.begin_bytes(field, 0);
+  else out.message(field, *message);
+}
+template <class M>
+void optional_message(SliceWriter& out, int field, const Seldom<M>& message) {
+  if (!message.untouched() && message->ByteSizeLong() > 0) out.message(field, *message);
 }
 
 /// For a tensor that comes in several parts, which protobuf merges.
@@ -230,7 +245,7 @@ grpc::ByteBuffer encode(const RunStepRequest& r) {
 grpc::ByteBuffer encode(const RunStepResponse& r) {
   SliceWriter out;
   write_named_tensors(out, 1, r.tensors);
-  out.message(2, r.metadata);
+  write_message(out, 2, r.metadata);
   write_status(out, 3, 4, r.status);
   return out.finish();
 }
@@ -240,7 +255,7 @@ void write(SliceWriter& out, const RunGraphRequest& r) {
   out.optional_varint(2, bits(r.step_id));
   write_named_tensors(out, 3, r.sends);
   write_texts(out, 4, r.receive_keys);
-  out.message(5, r.options);
+  write_message(out, 5, r.options);
   out.optional_varint(6, r.is_partial);
   out.optional_varint(7, r.is_last_partial_run);
   out.optional_text(8, r.session_handle);
@@ -258,7 +273,7 @@ grpc::ByteBuffer encode(const RunGraphRequest& r) {
 void write(SliceWriter& out, const RunGraphResponse& r) {
   write_named_tensors(out, 1, r.received);
   optional_message(out, 2, r.step_stats);
-  out.message(3, r.cost_graph);
+  write_message(out, 3, r.cost_graph);
   for (const wire::GraphDef& graph : r.partition_graphs) out.message(4, graph);
   write_status(out, 5, 6, r.status);
 }

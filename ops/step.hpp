@@ -15,6 +15,7 @@
 namespace troupe {
 
 class ResourceStore;
+std::string container_of_step(std::int64_t step);
 namespace wire {
 class NameAttrList;
 }
@@ -29,13 +30,12 @@ class Step {
 
   std::int64_t id = 0;
   std::string device;  // full name
-  std::string default_container;
   ResourceStore* resources = nullptr;
   Rendezvous* rendezvous = nullptr;
   Cancellation* cancellation = nullptr;
 
   /// Name of the container that lives as long as the step.
-  std::string container() const { return "__per_step_" + std::to_string(id); }
+  std::string container() const { return container_of_step(id); }
   virtual void call_function(const wire::NameAttrList& function, std::vector<Tensor> arguments, FunctionDone done) = 0;
 };
 

@@ -10,6 +10,10 @@
 namespace troupe {
 namespace {
 
+constexpr std::string_view step_prefix = "__per_step_";
+
+bool is_of_step(std::string_view container) { return container.starts_with(step_prefix); }
+
 std::string key_of(const std::string& name, std::string_view type) {
   std::string key;
   key.reserve(name.size() + 1 + type.size());
@@ -26,8 +30,12 @@ std::string readable(const std::string& mangled) {
 
 }  // namespace
 
+std::string container_of_step(std::int64_t step) { return std::string(step_prefix) + std::to_string(step); }
+
 void ResourceStore::put(const std::string& container, const std::string& name, const char* type, std::shared_ptr<Resource> resource) {
-  containers_[container][key_of(name, type)] = std::move(resource);
+  const auto [in, made] = containers_.try_emplace(container);
+  if (made && is_of_step(container)) ++of_steps_;
+  in->second[key_of(name, type)] = std::move(resource);
 }
 
 StatusOr<std::shared_ptr<Resource>> ResourceStore::find_any(const std::string& container, const std::string& name, std::string_view type) const {
@@ -52,7 +60,18 @@ Status ResourceStore::erase(const std::string& container, const std::string& nam
   return absl::OkStatus();
 }
 
-void ResourceStore::erase_container(const std::string& container) { containers_.erase(container); }
+void ResourceStore::erase_container(const std::string& container) {
+  if (containers_.erase(container) > 0 && is_of_step(container)) --of_steps_;
+}
+
+void ResourceStore::erase_step(std::int64_t step) {
+  if (of_steps_ > 0) erase_container(container_of_step(step));
+}
+
+void ResourceStore::clear() {
+  containers_.clear();
+  of_steps_ = 0;
+}
 
 std::vector<std::string> ResourceStore::describe() const {
   std::vector<std::string> lines;

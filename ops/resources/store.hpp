@@ -18,6 +18,9 @@ namespace troupe {
 template <class R>
 struct resource_type;
 
+/// The container that lives as long as the step.
+std::string container_of_step(std::int64_t step);
+
 /// Owned by a device and touched only on its actor: no locks.
 class ResourceStore {
  public:
@@ -57,7 +60,9 @@ class ResourceStore {
   /// NOT_FOUND when there is none.
   Status erase(const std::string& container, const std::string& name, std::string_view type);
   void erase_container(const std::string& container);
-  void clear() { containers_.clear(); }
+  /// What a step has left in its own container.
+  void erase_step(std::int64_t step);
+  void clear();
   /// A number that no other resource of this store has, for private names.
   std::uint64_t next_number() { return next_number_++; }
   std::vector<std::string> describe() const;
@@ -69,6 +74,7 @@ class ResourceStore {
 
   std::string default_container_;
   std::unordered_map<std::string, std::unordered_map<Key, std::shared_ptr<Resource>>> containers_;
+  std::size_t of_steps_ = 0;  // containers of steps
   std::uint64_t next_number_ = 0;
 };
 

@@ -115,7 +115,6 @@ class RunnerStep final : public Step {
   RunnerStep(std::int64_t number, ResourceStore* store) {
     id = number;
     device = device_name;
-    default_container = store->default_container();
     resources = store;
     rendezvous = &rendezvous_;
     cancellation = &cancellation_;

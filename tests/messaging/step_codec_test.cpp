@@ -69,7 +69,7 @@ void expect_sample(const RunStepRequest& r) {
   expect_same(r.feeds[4].tensor, Tensor::vector<std::int32_t>({3, -1, -1, -1}));
   EXPECT_EQ(r.fetches, (std::vector<std::string>{"y:0", "z:0"}));
   EXPECT_EQ(r.targets, (std::vector<std::string>{"train"}));
-  EXPECT_EQ(r.options.timeout_in_ms(), 1234);
+  EXPECT_EQ(r.options->timeout_in_ms(), 1234);
   EXPECT_EQ(r.partial_run_handle, "0");
   EXPECT_TRUE(r.store_errors_in_response_body);
   EXPECT_EQ(r.request_id, -99);
@@ -84,6 +84,17 @@ TEST(StepCodec, ReadsWhatProtobufWroteHoweverItIsCut) {
     ASSERT_TRUE(decoded.ok()) << decoded.status();
     expect_sample(*decoded);
   }
+}
+
+TEST(StepCodec, MakesNoPartsThatSayNothing) {
+  wire::RunStepRequest proto;
+  proto.mutable_options();
+  proto.set_request_id(5);
+  const auto decoded = decode_run_step(in_pieces(proto.SerializeAsString(), 1));
+  ASSERT_TRUE(decoded.ok()) << decoded.status();
+  EXPECT_TRUE(decoded->options.untouched());
+  EXPECT_EQ(decoded->options->timeout_in_ms(), 0);
+  EXPECT_EQ(decoded->request_id, 5);
 }
 
 TEST(StepCodec, SkipsFieldsItDoesNotKnow) {
@@ -268,7 +279,7 @@ TEST(StepCodec, TextThatIsNotUtf8IsRefusedAsProtobufRefusesIt) {
 TEST(StepCodec, WritesARunStepResponseByteForByteAsProtobufDoes) {
   RunStepResponse response;
   response.tensors = {{"a:0", ramp(3)}, {"b:0", ramp(3000)}, {"s:0", strings()}, {"", Tensor::scalar(true)}, {"e", Tensor(DType::i32, Shape{2, 0})}};
-  response.metadata.mutable_step_stats()->add_dev_stats()->set_device("/cpu:0");
+  response.metadata.edit().mutable_step_stats()->add_dev_stats()->set_device("/cpu:0");
   response.status = out_of_range("End of sequence");
   wire::RunStepResponse proto;
   for (const auto& named : response.tensors) {
@@ -276,7 +287,7 @@ TEST(StepCodec, WritesARunStepResponseByteForByteAsProtobufDoes) {
     t->set_name(named.name);
     to_proto(named.tensor, t->mutable_tensor());
   }
-  *proto.mutable_metadata() = response.metadata;
+  *proto.mutable_metadata() = *response.metadata;
   proto.set_status_code(wire::error::OUT_OF_RANGE);
   proto.set_status_error_message("End of sequence");
   EXPECT_EQ(flat(encode(response)), proto.SerializeAsString());
@@ -298,7 +309,7 @@ TEST(StepCodec, RunStepRequestsGoThereAndBack) {
 
 TEST(StepCodec, RunGraphIsTheWireMessage) {
   RunGraphRequest request{"session", true, "graph", -5, {}, {{"key", ramp(2000)}}, {"k1", "k2"}, true, true, true, 77};
-  request.options.set_record_timeline(true);
+  request.options.edit().set_record_timeline(true);
   wire::RunGraphRequest proto;
   ASSERT_TRUE(parse(encode(request), &proto));
   EXPECT_EQ(proto.session_handle(), "session");
@@ -317,13 +328,13 @@ TEST(StepCodec, RunGraphResponsesHaveACostGraph) {
   EXPECT_EQ(flat(encode(RunGraphResponse())), std::string("\x1A\0", 2));
   RunGraphResponse response;
   response.received.push_back({"key", ramp(10)});
-  response.step_stats.add_dev_stats()->set_device("d");
+  response.step_stats.edit().add_dev_stats()->set_device("d");
   response.partition_graphs.emplace_back().add_node()->set_name("n");
   response.status = aborted("gone");
   auto back = decode_run_graph_response(encode(response));
   ASSERT_TRUE(back.ok());
   EXPECT_EQ(back->status, aborted("gone"));
-  EXPECT_EQ(back->step_stats.dev_stats(0).device(), "d");
+  EXPECT_EQ(back->step_stats->dev_stats(0).device(), "d");
   EXPECT_EQ(back->partition_graphs.at(0).node(0).name(), "n");
   expect_same(back->received.at(0).tensor, ramp(10));
 }

@@ -56,7 +56,6 @@ class Evaluator {
     OneStep(std::int64_t number, ResourceStore* store) {
       id = number;
       device = "/job:localhost/replica:0/task:0/device:CPU:0";
-      default_container = store->default_container();
       resources = store;
       cancellation = &cancel;
     }

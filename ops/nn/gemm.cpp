@@ -1,7 +1,7 @@
 // The products themselves.
 #include <troupe/ops/nn/gemm.hpp>
 
-#include <troupe/messaging/tensor.hpp>
+#include <troupe/ops/nn/tiled_product.hpp>
 #include <troupe/ops/parallel.hpp>
 
 #include <dlfcn.h>
@@ -16,7 +16,7 @@ namespace troupe {
 
 namespace {
 
-// Below this many multiplications a call of oneDNN costs more than it computes.
+// Below this many multiplications preparations cost more than what is computed.
 constexpr std::int64_t tiny = 512;
 // What a multiplication with its addition costs, roughly.
 constexpr double float_ns = 0.03, other_ns = 0.2;
@@ -33,57 +33,18 @@ void loops(const GemmSizes& s, const T* a, bool ta, const T* b, bool tb, T* c, b
     }
 }
 
-/// The right operand cut into columns that stay in the cache. Its rows lie close together, and not at powers of two, which few lines of a
-/// cache can hold: dnnl_sgemm is a tenth quicker for it.
-class Packed {
- public:
-  static constexpr std::int64_t width = 512;
-
-  /// Packing is to pay, and not to take too much memory.
-  static bool pays(const GemmSizes& s) {
-    constexpr std::int64_t many_rows = 512, least = 128, most_elements = 1 << 26;
-    return s.rows >= many_rows && s.inner >= least && s.columns >= least && s.inner * s.columns <= most_elements;
-  }
-  Packed(const GemmSizes& s, const float* b)
-      : inner_(s.inner), memory_(DType::f32, Shape{(s.columns + width - 1) / width, s.inner, step}), data_(memory_.mutable_data<float>()) {
-    in_parallel(s.inner, copy_ns * static_cast<double>(s.columns), Cut::fine, [&](std::int64_t first, std::int64_t last) {
-      for (std::int64_t column = 0; column < s.columns; column += width)
-        for (std::int64_t k = first; k < last; ++k)
-          std::copy_n(b + k * s.columns + column, std::min(width, s.columns - column), data_ + (column / width * inner_ + k) * step);
-    });
-  }
-  const float* block(std::int64_t i) const { return data_ + i * inner_ * step; }
-
-  static constexpr std::int64_t step = width + 16;
-
- private:
-  static constexpr double copy_ns = 0.3;
-  std::int64_t inner_;
-  Tensor memory_;
-  float* data_;
-};
-
-/// The product of tiles whose sizes do not depend on who computes them.
-void multiply_packed(const GemmSizes& s, const float* a, bool ta, const float* b, float* c, bool accumulate) {
-  constexpr std::int64_t tile_rows = 128;
-  const Packed packed(s, b);
-  const std::int64_t bands = (s.rows + tile_rows - 1) / tile_rows, blocks = (s.columns + Packed::width - 1) / Packed::width;
-  const double tile_ns = float_ns * static_cast<double>(tile_rows * Packed::width) * static_cast<double>(s.inner);
-  in_parallel(bands * blocks, tile_ns, Cut::fine, [&](std::int64_t first, std::int64_t last) {
-    keep_to_this_thread();
-    for (std::int64_t tile = first; tile < last; ++tile) {
-      const std::int64_t row = tile % bands * tile_rows, column = tile / bands * Packed::width;
-      dnnl_sgemm(ta ? 'T' : 'N', 'N', std::min(tile_rows, s.rows - row), std::min(Packed::width, s.columns - column), s.inner, 1.0f,
-                 ta ? a + row : a + row * s.inner, ta ? s.rows : s.inner, packed.block(tile / bands), Packed::step, accumulate ? 1.0f : 0.0f,
-                 c + row * s.columns + column, s.columns);
-    }
-  });
+/// Few rows do not repay what a tile takes before and after its sums; what is small has no time for oneDNN's preparations.
+bool tiles_beat_onednn(const GemmSizes& s) {
+  constexpr std::int64_t many_rows = 48, many_columns = 32, small = 32 * 32 * 32;
+  if (s.rows == 1 || s.columns == 1) return false;
+  return s.rows * s.inner * s.columns <= small || (s.rows >= many_rows && s.columns >= many_columns);
 }
 
 void multiply(const GemmSizes& s, const float* a, Side side_a, const float* b, Side side_b, float* c, bool accumulate) {
   const bool ta = side_a != Side::plain, tb = side_b != Side::plain;
   if (s.rows * s.inner * s.columns <= tiny) return loops(s, a, ta, b, tb, c, accumulate);
-  if (!tb && Packed::pays(s)) return multiply_packed(s, a, ta, b, c, accumulate);
+  if (const auto* of_this_processor = tiles<float>(); of_this_processor && !tb && tiles_beat_onednn(s))
+    return multiply_in_tiles(*of_this_processor, s, a, ta, b, tb, c, accumulate);
   const auto block = [&](std::int64_t row, std::int64_t rows, std::int64_t column, std::int64_t columns) {
     keep_to_this_thread();
     dnnl_sgemm(ta ? 'T' : 'N', tb ? 'T' : 'N', rows, columns, s.inner, 1.0f, ta ? a + row : a + row * s.inner, ta ? s.rows : s.inner,
@@ -158,6 +119,13 @@ void multiply(const GemmSizes& s, const T* a, Side side_a, const T* b, Side side
     if (accumulate) out.noalias() += left * right;
     else out.noalias() = left * right;
   });
+}
+
+void multiply(const GemmSizes& s, const double* a, Side side_a, const double* b, Side side_b, double* c, bool accumulate) {
+  const bool is_vector = s.rows == 1 || s.columns == 1;
+  if (const auto* of_this_processor = tiles<double>(); of_this_processor && !is_vector && s.rows * s.inner * s.columns > tiny)
+    return multiply_in_tiles(*of_this_processor, s, a, side_a != Side::plain, b, side_b != Side::plain, c, accumulate);
+  multiply<double>(s, a, side_a, b, side_b, c, accumulate);
 }
 
 /// Sixteen-bit floats are multiplied as floats and rounded once.

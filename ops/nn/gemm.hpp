@@ -1,4 +1,4 @@
-// Products of matrices in memory, the one place that chooses between oneDNN, Eigen and plain loops.
+// Products of matrices in memory, the one place that chooses between tiles of our own, oneDNN, Eigen and plain loops.
 #pragma once
 
 #include <troupe/messaging/dtype.hpp>

@@ -1,5 +1,5 @@
 // Kernels in parts: every element once, whoever takes it; failures come back; parts are not split again.
-#include <troupe/ops/parallel.hpp>
+#include "threads.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,20 +12,6 @@ namespace troupe {
 namespace {
 
 constexpr double heavy_ns = 1e6;
-
-/// A thread per job.
-class Threads final : public Helpers {
- public:
-  ~Threads() override {
-    for (auto& thread : threads_) thread.join();
-  }
-  int threads() const override { return 4; }
-  void submit(std::function<void()> job) override { threads_.emplace_back(std::move(job)); }
-  std::size_t started() const { return threads_.size(); }
-
- private:
-  std::vector<std::thread> threads_;
-};
 
 /// Nobody ever comes to help.
 class Absent final : public Helpers {

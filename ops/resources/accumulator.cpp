@@ -1,6 +1,10 @@
 // Accumulators and the arithmetic of dense gradients.
 #include <troupe/ops/resources/accumulator.hpp>
 
+#include <troupe/ops/math/loops.hpp>
+
+#include <utility>
+
 namespace troupe {
 namespace {
 
@@ -14,27 +18,28 @@ class DenseSum final : public GradientSum {
   }
   void start(const Gradient& gradient) override { sum_ = gradient[0]; }
   void add(const Gradient& gradient) override {
-    if (!sum_.unique()) sum_ = sum_.copy();
     visit_dtype(floats{}, sum_.dtype(), [&]<class T>() {
-      const T* more = gradient[0].data<T>();
-      T* sum = sum_.mutable_data<T>();
-      for (std::int64_t i = 0; i < sum_.size(); ++i) sum[i] = sum[i] + more[i];
+      combine<T>(gradient[0].data<T>(), false, [](T x, T y) { return x + y; });
     });
   }
   Gradient take(const PartialShape&, std::int64_t count, bool mean) override {
-    Tensor out = std::move(sum_);
-    sum_ = Tensor();
-    if (mean) {
-      if (!out.unique()) out = out.copy();
-      visit_dtype(floats{}, out.dtype(), [&]<class T>() {
+    if (mean)
+      visit_dtype(floats{}, sum_.dtype(), [&]<class T>() {
         const T n = static_cast<T>(static_cast<float>(count));
-        for (T& x : out.mutable_values<T>()) x = x / n;
+        combine<T>(&n, true, [](T x, T y) { return x / y; });
       });
-    }
-    return {std::move(out)};
+    return {std::exchange(sum_, Tensor())};
   }
 
  private:
+  /// Each element with its one of y, or with the only one, in place where nobody else holds the sum.
+  template <class T, class F>
+  void combine(const T* y, bool repeats, F f) {
+    Tensor fresh = sum_.unique() ? Tensor() : Tensor(sum_.dtype(), sum_.shape());
+    Tensor& out = sum_.unique() ? sum_ : fresh;
+    detail::each_of_row(f, sum_.data<T>(), false, y, repeats, out.mutable_data<T>(), sum_.size());
+    if (&out == &fresh) sum_ = std::move(fresh);
+  }
   Tensor sum_;
 };
 

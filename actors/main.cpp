@@ -26,7 +26,7 @@ void choose_allocator() {
 /// Debian's abseil looks for deadlocks at every lock that gRPC takes.
 void trust_grpc() { absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore); }
 
-/// The one library that chooses its code by the processor is oneDNN; equal instructions give equal bytes. False for a name that is none.
+/// oneDNN chooses its code by the processor, and our tiles ask it; equal instructions give equal bytes. False for a name that is none.
 bool limit_instructions() {
   const char* wanted = std::getenv("TROUPE_ISA");
   if (!wanted || !*wanted) return true;

@@ -5,15 +5,6 @@
 
 namespace troupe {
 
-namespace avx2 {
-extern const Tiles<float> float_tiles;
-extern const Tiles<double> double_tiles;
-}  // namespace avx2
-namespace avx512 {
-extern const Tiles<float> float_tiles;
-extern const Tiles<double> double_tiles;
-}  // namespace avx512
-
 namespace {
 
 template <class T>

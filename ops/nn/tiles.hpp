@@ -33,4 +33,14 @@ struct Tiles {
 template <class T>
 const Tiles<T>* tiles();
 
+// The sets, for processors that have them.
+namespace avx2 {
+extern const Tiles<float> float_tiles;
+extern const Tiles<double> double_tiles;
+}  // namespace avx2
+namespace avx512 {
+extern const Tiles<float> float_tiles;
+extern const Tiles<double> double_tiles;
+}  // namespace avx512
+
 }  // namespace troupe

@@ -18,9 +18,7 @@ class DenseSum final : public GradientSum {
   }
   void start(const Gradient& gradient) override { sum_ = gradient[0]; }
   void add(const Gradient& gradient) override {
-    visit_dtype(floats{}, sum_.dtype(), [&]<class T>() {
-      combine<T>(gradient[0].data<T>(), false, [](T x, T y) { return x + y; });
-    });
+    visit_dtype(floats{}, sum_.dtype(), [&]<class T>() { combine<T>(gradient[0].data<T>(), false, [](T x, T y) { return x + y; }); });
   }
   Gradient take(const PartialShape&, std::int64_t count, bool mean) override {
     if (mean)

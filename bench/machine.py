@@ -1,6 +1,8 @@
-"""What the machine itself does at best: loopback TCP, copies of memory, matrix products."""
+"""What the machine itself does at best: loopback TCP, copies of memory, matrix products, and multiply-adds that wait for no memory."""
 
+import os
 import socket
+import subprocess
 import threading
 import time
 
@@ -56,5 +58,12 @@ def gemm_gflop_s():
     return 10 * 2 * 1024**3 / (time.perf_counter() - begin) / 1e9
 
 
+def peak_gflop_s():
+    """What no product of matrices can exceed here."""
+    program = os.path.join(os.path.dirname(os.environ["TROUPE_BIN"]), "bench", "troupe_peak")
+    return float(subprocess.run([program], check=True, capture_output=True, text=True).stdout)
+
+
 def measure():
-    return {"loopback TCP, MB/s": best(loopback_mb_s), "memory copy, MB/s": best(copy_mb_s), "matmul 1024 in NumPy, GFLOP/s": best(gemm_gflop_s)}
+    return {"loopback TCP, MB/s": best(loopback_mb_s), "memory copy, MB/s": best(copy_mb_s), "matmul 1024 in NumPy, GFLOP/s": best(gemm_gflop_s),
+            "multiply-adds of all cores at most, GFLOP/s": best(peak_gflop_s)}

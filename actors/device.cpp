@@ -3,7 +3,6 @@
 
 #include <troupe/actors/functions.hpp>
 #include <troupe/actors/step_roads.hpp>
-#include <troupe/config/device_name.hpp>
 #include <troupe/messaging/caf_status.hpp>
 #include <troupe/messaging/loop_scheduler.hpp>
 #include <troupe/ops/parallel.hpp>
